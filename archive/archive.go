@@ -1,5 +1,5 @@
-// Package archive reads archives that curtsy has made: which captures there
-// are, what they hold, and what may be done with them.
+// Package archive reads archives made by curtsy: it lists their captures, opens what they contain, and
+// says what may be done with them.
 //
 //	a, err := archive.Open("example.org")
 //	if err != nil {
@@ -15,9 +15,8 @@
 //		}
 //	}
 //
-// An archive is opened for reading only, and nothing in it is changed. Whoever
-// shows captures to others asks their Permit; reading them for oneself needs
-// none.
+// An archive is opened read-only and is not changed. A program that shows captures to others must
+// check their Permit; reading them oneself needs none.
 package archive
 
 import (
@@ -33,23 +32,22 @@ import (
 	"curtsy/storage/warc"
 )
 
-// ErrNoBody says that no body is kept of a capture: it was withheld as the site
-// asks, or there was none.
+// ErrNoBody reports that no body of a capture is stored: the site asked to withhold it, or there was
+// none.
 var ErrNoBody = storage.ErrNoBody
 
-// Permit is what may be done with a capture, and why not more.
+// Permit says what may be done with a capture, and why not more.
 type Permit = publish.Permit
 
-// Verdict is the line of a robots.txt that let a URL be fetched.
+// Verdict is the robots.txt decision by which a URL was fetched.
 type Verdict = crawllog.Decision
 
-// Archive is an archive directory, open for reading. It may be used from any
-// number of goroutines.
+// Archive is an archive directory, open for reading. It is safe for concurrent use.
 type Archive struct {
 	a *storage.Archive
 }
 
-// Open opens the archive in a directory.
+// Open opens the archive in dir for reading. The caller must Close it.
 func Open(dir string) (*Archive, error) {
 	a, err := storage.OpenRead(dir)
 	if err != nil {
@@ -58,33 +56,33 @@ func Open(dir string) (*Archive, error) {
 	return &Archive{a}, nil
 }
 
-// Close ends the use of the archive.
+// Close closes the archive. Its captures must not be used afterwards.
 func (a *Archive) Close() error { return a.a.Close() }
 
-// Capture is one visit of a URL that was answered.
+// Capture is one visit of a URL that got a response.
 type Capture struct {
 	URL      string
 	At       time.Time
-	Status   int    // of HTTP
-	Type     string // the Content-Type as it was sent
-	Title    string // of a page
-	Lang     string // of a page, as it says
-	Location string // where a redirect leads
-	Digest   string // of the body as it was sent, "sha256:…"
-	Length   int64  // of the body as it was sent, in octets
-	// Current says that this capture stands for the URL: it is the latest good one.
+	Status   int    // HTTP status
+	Type     string // Content-Type as sent
+	Title    string // title of a page
+	Lang     string // language that a page declares
+	Location string // target of a redirect
+	Digest   string // digest of the body as sent, "sha256:…"
+	Length   int64  // length of the body as sent, in octets
+	// Current says that this is the latest good capture of the URL.
 	Current bool
 	// Permit is what may be done with the capture now.
 	Permit Permit
-	// Verdict is nil where robots.txt was not asked, as for itself.
+	// Verdict is nil if robots.txt was not consulted, as for robots.txt itself.
 	Verdict *Verdict
 
 	v *crawllog.Visit
 	a *storage.Archive
 }
 
-// Captures gives all captures, by URL in the order of discovery and by age. An
-// error ends them.
+// Captures iterates over all captures: URLs in order of discovery, the captures of a URL from the
+// oldest to the newest. An error ends the iteration.
 func (a *Archive) Captures() iter.Seq2[*Capture, error] {
 	now := time.Now()
 	return func(yield func(*Capture, error) bool) {
@@ -102,7 +100,7 @@ func (a *Archive) Captures() iter.Seq2[*Capture, error] {
 	}
 }
 
-// history is the captures of one URL.
+// history returns the captures of one URL.
 func (a *Archive) history(visits []*crawllog.Visit, now time.Time) (list []*Capture) {
 	permits, current := publish.Permits(visits, now, a.a.VisitsAt), crawllog.Current(visits, a.a.VisitsAt)
 	for i, v := range visits {
@@ -117,10 +115,9 @@ func (a *Archive) history(visits []*crawllog.Visit, now time.Time) (list []*Capt
 	return list
 }
 
-// Body opens the body without its codings, with the header of the response: of a page
-// that was rendered the document that the browser made, of which Links are the links;
-// as it was sent it is in the records of WriteTo. The caller closes it. ErrNoBody if
-// none is kept.
+// Body opens the decoded body and returns it with the response header. For a rendered page it is the
+// document that the browser made; WriteTo writes the one that was sent. The caller must close it. The
+// error is ErrNoBody if none is stored.
 func (c *Capture) Body() (io.ReadCloser, http.Header, error) {
 	b, err := publish.OpenPage(c.a, c.v)
 	if err != nil {
@@ -129,7 +126,7 @@ func (c *Capture) Body() (io.ReadCloser, http.Header, error) {
 	return b, b.Header, nil
 }
 
-// Links are the URLs that a page links to: other pages, not pictures or styles.
+// Links returns the URLs of other pages that a page links to, without images and styles.
 func (c *Capture) Links() (list []string, err error) {
 	links, err := publish.Links(c.a, c.v)
 	for _, l := range links {
@@ -140,8 +137,8 @@ func (c *Capture) Links() (list []string, err error) {
 	return list, err
 }
 
-// WriteTo writes the WARC records of the capture as they are kept, each a gzip
-// member: behind others they make a WARC file.
+// WriteTo writes the stored WARC records of the capture, each a gzip member. Concatenated with others
+// they form a WARC file. It returns the number of octets written.
 func (c *Capture) WriteTo(w io.Writer) (int64, error) {
 	if c.v.Record == nil {
 		return 0, ErrNoBody

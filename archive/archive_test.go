@@ -14,7 +14,7 @@ import (
 	"curtsy/internal/testkit/crawltest"
 )
 
-// scripted is a browser whose pages have what no server has sent.
+// scripted is a fake browser whose rendered pages contain content that no server has sent.
 type scripted struct{}
 
 func (scripted) Close() {}
@@ -23,7 +23,7 @@ func (scripted) Render(_ context.Context, url string, _ render.Fetch) (*render.P
 	return &render.Page{URL: url, HTML: []byte(`<!doctype html><title>made</title><p>made by a script <a href="/cheese">cheese</a>`), Asked: 1}, nil
 }
 
-// Body and Links are of the same document: what the browser made, where one did.
+// Body and Links come from the same document: the rendered one, where there is one.
 func TestARenderedPage(t *testing.T) {
 	site, seed := crawltest.Site(t, "-- / --\n<!doctype html><title>shell</title><div id=root></div><script></script>\n-- /cheese.txt --\nGouda\n")
 	dir := filepath.Join(t.TempDir(), "site")

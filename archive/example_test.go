@@ -32,7 +32,7 @@ User-agent: *
 Allow: /cheese
 `
 
-// serveSite is a small site on this machine.
+// serveSite serves a small site on this machine.
 func serveSite() *sitetest.Site {
 	s, err := sitetest.Parse([]byte(site))
 	if err != nil {
@@ -44,7 +44,7 @@ func serveSite() *sitetest.Site {
 	return s
 }
 
-// crawled is an archive of the site, and what removes it.
+// crawled archives the site into a temporary directory; remove deletes it.
 func crawled() (dir string, remove func()) {
 	s := serveSite()
 	defer s.Close()
@@ -57,8 +57,7 @@ func crawled() (dir string, remove func()) {
 	return dir, func() { os.RemoveAll(tmp) }
 }
 
-// crawl archives a site into a directory; kept is called for each visit once it
-// is on the disk.
+// crawl archives a site into a directory; kept is called for each visit once it is durable.
 func crawl(dir, url string, kept func(context.Context, *crawllog.Visit) error) {
 	seed := weburl.MustParse(url)
 	c, err := crawler.Open(dir, crawler.Options{Seed: seed, Fetch: fetch.Options{AllowHost: seed.Hostname()},
@@ -86,7 +85,7 @@ func open() (*archive.Archive, func()) {
 	}
 }
 
-// All titles that may be listed.
+// Lists the titles of all pages that may be listed.
 func Example_titles() {
 	a, done := open()
 	defer done()
@@ -103,7 +102,7 @@ func Example_titles() {
 	// /cheese Cheese
 }
 
-// Links that lead to what is not there.
+// Lists the links whose targets do not exist.
 func Example_brokenLinks() {
 	a, done := open()
 	defer done()
@@ -131,7 +130,7 @@ func Example_brokenLinks() {
 	// / links to /gone 404
 }
 
-// A WARC file of the pages that may be shown.
+// Writes a WARC file of the pages that may be shown.
 func ExampleCapture_WriteTo() {
 	a, done := open()
 	defer done()
@@ -153,7 +152,7 @@ func ExampleCapture_WriteTo() {
 	// 2 captures, gzip: true
 }
 
-// Which line of robots.txt let each page be fetched, and what its page allows.
+// Shows which line of robots.txt allowed each page, and what the page itself allows.
 func Example_verdicts() {
 	a, done := open()
 	defer done()
@@ -172,7 +171,7 @@ func Example_verdicts() {
 	// /diary line 0, shown false noarchive (X-Robots-Tag: noarchive)
 }
 
-// A crawl within another program, which is told of every page once it is kept.
+// Runs a crawl within another program, which is told of every page once it is durable.
 func Example_embed() {
 	s := serveSite()
 	defer s.Close()

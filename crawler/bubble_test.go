@@ -15,9 +15,8 @@ import (
 	"curtsy/internal/testkit/crawltest"
 )
 
-// inBubble gives f a site whose every name and port leads to it, and a clock
-// of its own: what waits takes no time, and no pause is longer than it should
-// be, however busy the machine.
+// inBubble runs f in a synctest bubble with a site that every host name and port resolves to. The
+// bubble has its own clock: waiting takes no real time, and a busy machine makes no pause longer.
 func inBubble(t *testing.T, pages map[string]page, f func(t *testing.T, s *site)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -32,7 +31,7 @@ func inBubble(t *testing.T, pages map[string]page, f func(t *testing.T, s *site)
 	})
 }
 
-// options are those for a crawl of a site in a bubble.
+// options returns the options for a crawl of a site in a bubble.
 func (s *site) options() crawler.Options {
 	o := options(s.URL + "/")
 	o.Archive.Alone = true // waiting at a socket would stop the bubble's clock
@@ -43,8 +42,8 @@ func (s *site) options() crawler.Options {
 	return o
 }
 
-// crawlLong crawls to the end of one run, which may last for months of a
-// bubble's clock, and checks the archive.
+// crawlLong crawls to the end in one run, which may last for months of the bubble's clock, and checks
+// the archive.
 func crawlLong(t *testing.T, dir string, o crawler.Options) crawler.Result {
 	t.Helper()
 	r := crawltest.Run(t, t.Context(), dir, o, 10_000*time.Hour)
@@ -52,7 +51,7 @@ func crawlLong(t *testing.T, dir string, o crawler.Options) crawler.Result {
 	return r
 }
 
-// pipes is a network in memory with one server.
+// pipes is an in-memory network with one server.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}

@@ -13,15 +13,15 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// copyKilled copies an archive in OnVisit: as a kill leaves it behind that commit.
+// copyKilled copies an archive from within OnVisit: the copy is what a kill after that commit leaves.
 func copyKilled(dir, to string) error {
 	db, err := os.ReadFile(filepath.Join(dir, "crawl.db"))
 	return errors.Join(err, os.CopyFS(filepath.Join(to, "warc"), os.DirFS(filepath.Join(dir, "warc"))),
 		os.WriteFile(filepath.Join(to, "crawl.db"), db, 0o600))
 }
 
-// A row of challenges outlives a kill: a site that turns the crawler away is not asked
-// anew, as often as it takes to give up, by each resume.
+// The count of consecutive challenges survives a kill: a site that turns the crawler away is not
+// asked the full number of times again after each resume.
 func TestARowOfChallengesOutlivesAKill(t *testing.T) {
 	t.Parallel()
 	const most = 8
@@ -57,7 +57,7 @@ func TestARowOfChallengesOutlivesAKill(t *testing.T) {
 			n++
 		}
 	}
-	if n == 0 || n >= most { // the count of the last one may follow its commit
+	if n == 0 || n >= most { // the count including the last challenge may be written after its commit
 		t.Errorf("after a kill behind %d of %d challenges, %d more were asked for", most/2, most, n)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Redirects in a circle, and those that lead into it, are failures: in this run, in
-// one that adds the last of them, and in a rebuild.
+// Redirects that form or lead into a circle are failures: within one run, when a later run adds the
+// last redirect, and after a rebuild.
 func TestRedirectsInACircleAreFailures(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/tail", "/one", "/moved", "/late"),
@@ -55,7 +55,7 @@ func TestRedirectsInACircleAreFailures(t *testing.T) {
 	want("rebuild", append(circle, "/late", "/later")...)
 }
 
-// What a killed run had seen of circles is found again.
+// Circles are still found when the run that saw the first redirects was killed.
 func TestRedirectsInACircleAreFailuresAfterAKill(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/one", "/last"), "/one": redirect("/two"),

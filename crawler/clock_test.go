@@ -12,8 +12,8 @@ import (
 	"curtsy/crawler/revisit"
 )
 
-// clock is one that somebody sets while a crawl runs: the time of day jumps, what
-// has passed since the process began does not, as time.Now gives both.
+// clock is a clock that is set while a crawl runs: as with time.Now, the time of day jumps but the
+// monotonic reading does not.
 type clock struct {
 	mu   sync.Mutex
 	jump time.Duration
@@ -31,12 +31,12 @@ func (c *clock) now() time.Time {
 	return moment(time.Now().Add(c.jump), time.Since(zero))
 }
 
-// zero is when the clock of a bubble begins.
+// zero is the time at which a bubble's clock starts.
 var zero = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// moment is a Time with that time of day and that monotonic reading, as time.Now gives
-// it outside of a bubble: no function of time's makes one. It begins with a flag,
-// 33 bits of seconds since 1885 and 30 bits of nanoseconds; the reading follows.
+// moment returns a Time with the given time of day and monotonic reading, as time.Now returns outside
+// of a bubble; package time has no function for it. The wall word is a flag bit, 33 bits of seconds
+// since 1885 and 30 bits of nanoseconds; the monotonic reading follows.
 func moment(day time.Time, passed time.Duration) time.Time {
 	day = day.Round(0).UTC()
 	t := time.Now()
@@ -59,8 +59,8 @@ func TestAClockThatIsSetTellsWhatHasPassed(t *testing.T) {
 	}
 }
 
-// However the clock is set while a crawl runs, pauses are kept, a failed page is
-// tried again soon, and all pages come, in the order in which they were found.
+// However the clock is set while a crawl runs, pauses are kept, a failed page is soon tried again, and
+// all pages are fetched in the order in which they were found.
 func TestClocksThatAreSet(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -76,7 +76,7 @@ func TestClocksThatAreSet(t *testing.T) {
 				}
 			}}
 			busy := page{serve: func(w http.ResponseWriter, _ *http.Request) {
-				c.set(by) // before the answer, so that the retry was not put off yet
+				c.set(by) // before the response, so the retry has not been scheduled yet
 				w.Write([]byte("<title>x</title>"))
 			}}
 			later := page{serve: func(w http.ResponseWriter, _ *http.Request) {
@@ -111,8 +111,8 @@ func TestClocksThatAreSet(t *testing.T) {
 	}
 }
 
-// What an archive says of times that have not come is no reason to wait for them:
-// the clock was set back between two runs.
+// The clock was set back between two runs: times in the archive that lie in the future are not waited
+// for.
 func TestAClockThatWasSetBackBetweenTwoRuns(t *testing.T) {
 	t.Parallel()
 	const years = 10 * 365 * 24 * time.Hour
@@ -146,7 +146,7 @@ func TestAClockThatWasSetBackBetweenTwoRuns(t *testing.T) {
 				s.forget()
 				o.Now, o.Round = right.now, round
 				crawlLong(t, dir, o)
-				crawlLong(t, dir, o) // sitemaps come first in an automatic round
+				crawlLong(t, dir, o) // an automatic round fetches sitemaps first
 				if s.times("/a") == 0 {
 					t.Errorf("%+v: what was visited in years to come is not visited now; asked for %q",
 						round, s.requests())

@@ -9,7 +9,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Two bodies with one SHA-1 are two bodies, also when the index is rebuilt.
+// Two different bodies with the same SHA-1 are not deduplicated, also after the index is rebuilt.
 func TestTwoBodiesWithOneSHA1AreTwoBodies(t *testing.T) {
 	t.Parallel()
 	one, two := sitetest.Collision()

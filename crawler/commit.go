@@ -19,27 +19,26 @@ import (
 	"curtsy/usage"
 )
 
-// maxGroup is the most visits in one commit: half of those that may wait for
-// one, so that the next group gathers while this one is written.
+// maxGroup is the most visits in one commit: half of what the outcomes channel holds, so that
+// the next group gathers while this one is written.
 const maxGroup = storage.MaxGroup / 2
 
-// commitEvery is the least time between the beginnings of two commits when
-// visits are fast; a visit that comes alone is committed at once, but for
-// Options.CommitEvery.
+// commitEvery is the least time between the starts of two commits when visits are frequent
+// (Options.CommitEvery may raise it). A single visit is committed at once.
 const commitEvery = 20 * time.Millisecond
 
-// committer is what the goroutine that writes keeps to itself.
+// committer is the state of the goroutine that runs commitLoop. No other goroutine uses it.
 type committer struct {
 	group   []*outcome
-	names   []string        // of the site, learned by the visits of a group
-	planted map[string]bool // origins whose robots.txt is in the frontier
+	names   []string        // origins that this group's visits showed to be names of the site
+	planted map[string]bool // origins whose robots.txt is already in the frontier
 	answers revisit.Answers
 	fresh   map[string]bool // origins that got URLs since the last commit
 	circles visit.Circles
 }
 
-// commitLoop writes outcomes (step 6) until the channel is closed. After an
-// error it goes on receiving, so that nobody waits for it, and writes no more.
+// commitLoop commits outcomes (step 6) until the channel is closed. After an error it keeps
+// receiving, so that no sender blocks, but writes nothing more.
 func (c *Crawl) commitLoop(ctx context.Context) {
 	var last time.Time
 	for o := range c.crew.outcomes {
@@ -70,8 +69,9 @@ func (c *Crawl) commitLoop(ctx context.Context) {
 	}
 }
 
-// gather takes what is there already; when the last commit is recent, it
-// waits for more until commitEvery has passed or nothing more can come.
+// gather adds the outcomes that are already waiting to group. Unless the last commit is at least
+// commitEvery ago, it waits for more until that time has passed or flight.mayCommit says that no
+// more can come.
 func (c *Crawl) gather(group []*outcome, last time.Time) []*outcome {
 	wait := max(commitEvery, c.opts.CommitEvery) - c.now().Sub(last)
 	var timer <-chan time.Time
@@ -106,11 +106,11 @@ func (c *Crawl) gather(group []*outcome, last time.Time) []*outcome {
 	return group
 }
 
-// commit writes one group.
+// commit writes one group, in this order:
 //
-//	records to the segment, synced     (the data)
-//	one transaction: visits, URL states, links, totals   (the pointers to it)
-//	links become available, the loop is told
+//	the WARC records, which are synced
+//	one transaction: visits, URL states, links, totals
+//	newly learned names take effect
 func (c *Crawl) commit(group []*outcome) (err error) {
 	defer storage.Guard(&err)()
 	for _, o := range group {
@@ -144,7 +144,7 @@ func (c *Crawl) commit(group []*outcome) (err error) {
 	return nil
 }
 
-// announce calls OnCommit and OnVisit for what was committed.
+// announce calls OnCommit and OnVisit for the committed visits.
 func (c *Crawl) announce(ctx context.Context, group []*outcome, began time.Time) error {
 	if c.opts.OnCommit != nil {
 		done := Commit{Began: began, Took: c.now().Sub(began)}
@@ -169,7 +169,7 @@ func (c *Crawl) announce(ctx context.Context, group []*outcome, began time.Time)
 	return nil
 }
 
-// log tells of a URL that was settled, in a line.
+// log writes one debug line about a settled URL.
 func (o *outcome) log(l *slog.Logger) {
 	v := o.Visit
 	if v == nil {
@@ -186,7 +186,7 @@ func (o *outcome) log(l *slog.Logger) {
 	l.Debug("visit", fields...)
 }
 
-// append writes the records of a visit.
+// append writes the visit's records, and the robots.txt and usage files it brought.
 func (c *Crawl) append(o *outcome) error {
 	v := o.Visit
 	if v == nil {
@@ -217,7 +217,7 @@ func (c *Crawl) append(o *outcome) error {
 	return nil
 }
 
-// dispose tells the frontier and the totals what became of the URL.
+// dispose updates the frontier and the totals with the outcome.
 func (c *Crawl) dispose(o *outcome) error {
 	if len(o.Links) > 0 {
 		c.reader.RememberVia(o.Outcome)
@@ -256,8 +256,8 @@ func (c *Crawl) dispose(o *outcome) error {
 	return nil
 }
 
-// plantRobots sees to it that an origin's robots.txt comes before its pages,
-// and that the schedule looks at the origin.
+// plantRobots adds an origin's robots.txt to the frontier, once; its class puts it before the origin's
+// pages. It also marks the origin as having new URLs, for the schedule.
 func (c *Crawl) plantRobots(origin string, via uint64) {
 	if !c.committer.fresh[origin] {
 		if c.committer.fresh == nil {
@@ -272,8 +272,8 @@ func (c *Crawl) plantRobots(origin string, via uint64) {
 	c.frontier.Add(robotstxt.Link(origin, via))
 }
 
-// robotsCame notes that the robots.txt has been asked for, and has the files about use of
-// its origin fetched again after it was.
+// robotsCame records that robots.txt has been answered. When it was a refetch, it queues the
+// origin's usage preference files again.
 func (c *Crawl) robotsCame(o *outcome) error {
 	if o.Robots == nil || !o.Robots.Version.Used {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// With CommitEvery visits wait for others, at a slow pace too, but not where nothing
-// else is known to be fetched.
+// With CommitEvery, visits wait for others to be committed with, also at a slow pace, but not when no
+// other URL is known to be fetched.
 func TestCommitEvery(t *testing.T) {
 	t.Parallel()
 	pages := map[string]page{"/robots.txt": text("User-agent: *\nCrawl-delay: 1\n"),

@@ -11,8 +11,8 @@ import (
 	"curtsy/internal/testkit/crawltest"
 )
 
-// A page that redirects to itself and sets a cookie wants it back: with cookies it
-// is there at the second request, without the reason says what to do.
+// A page that redirects to itself and sets a cookie expects the cookie back: with cookies on it is
+// fetched by the second request; with cookies off the reason says what to do.
 func TestCookieWall(t *testing.T) {
 	t.Parallel()
 	for _, cookies := range []bool{false, true} {
@@ -41,8 +41,8 @@ func TestCookieWall(t *testing.T) {
 	}
 }
 
-// A sitemap that was only guessed at is no failure where there is none or a page
-// stands in its place, and is not counted; where robots.txt denies it, nobody asks.
+// A guessed sitemap that does not exist, or turns out to be a page, is neither a failure nor counted;
+// it is not requested if robots.txt disallows it.
 func TestGuessedSitemap(t *testing.T) {
 	t.Parallel()
 	for robots, most := range map[string]int{"": 1, "User-agent: *\nDisallow: /sitemap": 0} {

@@ -19,23 +19,23 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// ErrSeed says that an archive holds the crawl of another seed.
+// ErrSeed reports that the archive holds the crawl of another seed.
 var ErrSeed = errors.New("the archive holds another crawl")
 
-// Crawl is one run over one archive. It belongs to the goroutine that calls
-// Run; Close gives the archive free.
+// Crawl is one run over one archive. Only the goroutine that calls Run may use it. Close
+// closes the archive.
 type Crawl struct {
 	opts     Options
 	archive  *storage.Archive
 	frontier *frontier.Frontier
 	client   *fetch.Client
 
-	// The loop's own.
+	// Used by the loop only.
 	schedule *schedule
 	run      run
-	earlier  map[string]frontier.Found // by origin, the robots.txt that were there before this run
+	earlier  map[string]frontier.Found // the robots.txt URLs of earlier runs, by origin
 
-	// For any goroutine.
+	// Used by several goroutines.
 	reader *visit.Reader
 	flight *flight
 	ledger ledger
@@ -45,8 +45,8 @@ type Crawl struct {
 	tabs      tabs
 }
 
-// Open opens the archive in dir, or begins one, for a crawl of o.Seed. An
-// archive that is there continues where it stopped; its seed must be the same.
+// Open opens the archive in dir, or creates one, for a crawl of o.Seed. An existing archive
+// continues where it stopped; its seed must be the same, else the error is ErrSeed.
 func Open(dir string, o Options) (*Crawl, error) {
 	o = o.WithDefaults()
 	o.Archive.Crawl = SegmentInfo{o.Seed.String(), o.Public}
@@ -110,9 +110,9 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	c.ledger.askRobots = st.AskRobots
 	c.ledger.had = c.ledger.answers()
 	st.Settings = o.Settings
-	st.Ended, st.Ending = "", "" // AskRobots stays until robots.txt came: of a run that is killed, the next one asks
+	st.Ended, st.Ending = "", "" // AskRobots stays true until robots.txt has been answered, even after a kill
 	if known {
-		finished := st.Finished // before what more may be fetched now is queued: a round fetches that too
+		finished := st.Finished // before newly allowed URLs are queued: a round fetches those too
 		if err := c.reconsider(); err != nil {
 			return nil, err
 		}
@@ -134,7 +134,7 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	return c, c.plant()
 }
 
-// recollect lists the robots.txt that earlier runs discovered.
+// recollect lists the robots.txt URLs that earlier runs discovered.
 func (c *Crawl) recollect() error {
 	c.earlier = map[string]frontier.Found{}
 	return c.frontier.Robots(func(f frontier.Found) {
@@ -144,7 +144,7 @@ func (c *Crawl) recollect() error {
 	})
 }
 
-// plant begins the frontier: the seed, and its robots.txt before it.
+// plant fills a new frontier: the seed's robots.txt, the seed, and what Options.Given names.
 func (c *Crawl) plant() error {
 	c.frontier.Add(robotstxt.Link(c.opts.Seed.Origin(), 0))
 	c.frontier.Add(frontier.Link{URL: c.opts.Seed, Class: frontier.Page, How: judge.HowSeed})
@@ -152,7 +152,7 @@ func (c *Crawl) plant() error {
 	return c.commitFrontier()
 }
 
-// commitFrontier writes what was added, and the URLs to be visited again.
+// commitFrontier commits the URLs that were added and requeues those in again.
 func (c *Crawl) commitFrontier(again ...frontier.Found) error {
 	for _, f := range again {
 		c.frontier.Requeue(f.ID, f.Attempts)
@@ -160,8 +160,8 @@ func (c *Crawl) commitFrontier(again ...frontier.Found) error {
 	return c.archive.Commit(c.State())
 }
 
-// reconsider queues what scope or trap rules held back when the crawl was
-// last open and would let through now.
+// reconsider queues the URLs that scope or trap rules excluded in earlier runs and that the
+// present settings admit.
 func (c *Crawl) reconsider() error {
 	again, err := c.heldBack(frontier.Disregarded)
 	if err != nil {
@@ -178,7 +178,7 @@ func (c *Crawl) reconsider() error {
 		if queued, err = c.heldBack(frontier.Page, frontier.Requisite); err != nil {
 			return err
 		}
-		for i := range queued { // one that was left out by its head has a visit
+		for i := range queued { // one that was excluded by its response head has a visit
 			queued[i].Attempts = c.archive.LastN(queued[i].ID)
 		}
 	}
@@ -190,14 +190,14 @@ func (c *Crawl) reconsider() error {
 	return c.commitFrontier(queued...)
 }
 
-// heldBack lists the URLs of some classes that a setting held back and would
-// let through now.
+// heldBack lists the URLs of the given classes that a setting excluded and the present
+// settings would admit.
 func (c *Crawl) heldBack(classes ...frontier.Class) (again []frontier.Found, err error) {
 	facts := c.reader.Facts()
 	for _, class := range classes {
 		err = c.frontier.Each(class, func(f frontier.Found) error {
 			if f.State != frontier.StateDisregarded || f.URL.Target() == rules.Location {
-				return nil // a robots.txt comes with the first URL of its host
+				return nil // robots.txt is queued with the first URL of its host
 			}
 			l := f.Link
 			l.Admit()
@@ -214,13 +214,13 @@ func (c *Crawl) heldBack(classes ...frontier.Class) (again []frontier.Found, err
 	return again, nil
 }
 
-// now is the crawl's clock.
+// now reads the crawl's clock.
 func (c *Crawl) now() time.Time { return c.opts.Now() }
 
-// Finished says whether nothing is left to do.
+// Finished reports whether the crawl is complete and the frontier has no URLs left.
 func (c *Crawl) Finished() bool { return c.ledger.state.Finished && len(c.frontier.Origins()) == 0 }
 
-// State is what the archive knows of the crawl.
+// State returns the state of the crawl as it is stored in the archive.
 func (c *Crawl) State() status.State {
 	s := c.ledger.snapshot(c.now())
 	s.Origins, s.Primary = c.reader.Scope().Origins, c.reader.Scope().Primary
@@ -230,20 +230,19 @@ func (c *Crawl) State() status.State {
 	return s
 }
 
-// Counts are the frontier's totals.
+// Counts returns the frontier's totals.
 func (c *Crawl) Counts() frontier.Counts { return c.frontier.Counts() }
 
-// Close gives the archive free. What was in flight is dropped.
+// Close closes the archive. Visits in flight are dropped.
 func (c *Crawl) Close() error {
 	c.tabs.close()
 	c.client.Close()
 	return c.archive.Close()
 }
 
-// Run crawls until nothing is left, a limit is reached, something stops it,
-// or stop is done: then the visits in flight are finished and committed. When
-// ctx itself is done, they are dropped. It returns when all goroutines have
-// ended; nothing that was committed is lost either way.
+// Run crawls until no URL is left, a limit is reached, an error stops it, or stop is done. Then
+// it finishes and commits the visits in flight; when ctx is done, it drops them instead. It
+// returns when all its goroutines have ended. Committed visits are never lost.
 func (c *Crawl) Run(ctx, stop context.Context) (Result, error) {
 	committed := make(chan struct{})
 	go func() {
@@ -265,13 +264,13 @@ func (c *Crawl) Run(ctx, stop context.Context) (Result, error) {
 	return c.finish(result)
 }
 
-// guarded is the loop; a crawl.db that proves damaged is its error.
+// guarded runs the loop and returns a panic caused by a damaged crawl.db as an error.
 func (c *Crawl) guarded(ctx, stop context.Context) (r Result, err error) {
 	defer storage.Guard(&err)()
 	return c.loop(ctx, stop), nil
 }
 
-// finish writes how the run ended.
+// finish records how the run ended.
 func (c *Crawl) finish(r Result) (Result, error) {
 	if st := c.State(); st.Holds == nil || st.Round != nil {
 		if err := st.CountHeld(c.archive); err != nil {
@@ -280,7 +279,7 @@ func (c *Crawl) finish(r Result) (Result, error) {
 		c.ledger.change(func(s *status.State) { s.Holds = st.Holds })
 	}
 	var find crawllog.Lookup
-	if c.earlier != nil { // there were runs before
+	if c.earlier != nil { // there were earlier runs
 		find = c.archive.VisitsAt
 	}
 	if c.ledger.killed {
@@ -302,12 +301,12 @@ func (c *Crawl) finish(r Result) (Result, error) {
 	return r, nil
 }
 
-// String names an ending as status does.
+// String returns the ending as the status command names it.
 func (e Ending) String() string {
 	return [...]string{"finished", "limited", "stopped", "refused", "unreachable", "stopped"}[e]
 }
 
-// damaged makes what the frontier finds wrong in crawl.db a DamageError.
+// damaged turns a frontier.ErrCorrupt into a DamageError; other errors are returned as they are.
 func damaged(err error) error {
 	if errors.Is(err, frontier.ErrCorrupt) {
 		return &storage.DamageError{File: "crawl.db", What: err.Error()}

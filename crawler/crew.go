@@ -8,13 +8,13 @@ import (
 	"curtsy/storage"
 )
 
-// crew is the goroutines that make visits, and what they share: a place each
-// to be idle, to say that a download has ended, and to hand an outcome over.
+// crew is the goroutines that make visits, and the channels between them, the loop and the
+// committer.
 type crew struct {
-	jobs      chan *job      // to workers that are idle
+	jobs      chan *job      // to idle workers
 	fetched   chan *download // to the loop
 	outcomes  chan *outcome  // to the committer
-	processor chan struct{}  // holds a token for each visit being read or compressed
+	processor chan struct{}  // holds one token per visit that is being parsed or compressed
 	workers   sync.WaitGroup // those of this run
 }
 
@@ -24,24 +24,24 @@ func newCrew() *crew {
 		processor: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
-// visit gives a job to a worker that is idle, or to a new one.
+// visit gives a job to an idle worker, or starts a new one.
 func (w *crew) visit(ctx context.Context, j *job, work func(context.Context, *job)) {
 	select {
 	case w.jobs <- j:
-	default: // nobody is idle
+	default: // no worker is idle
 		w.workers.Go(func() { work(ctx, j) })
 	}
 }
 
-// process does what is all processor, as reading and compressing are: more at once
-// than there are processors would only hold more buffers.
+// process runs CPU-bound work (parsing, compressing), at most GOMAXPROCS at a time: more would
+// only hold more buffers.
 func (w *crew) process(read func()) {
 	w.processor <- struct{}{}
 	defer func() { <-w.processor }()
 	read()
 }
 
-// dismissed waits until all workers have ended what they do. No job may follow.
+// dismissed waits until all workers have finished and closes the channels. No job may follow.
 func (w *crew) dismissed() {
 	close(w.jobs)
 	w.workers.Wait()

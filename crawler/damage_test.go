@@ -22,7 +22,7 @@ import (
 	"curtsy/storage"
 )
 
-// small is a site of a few pages with bodies worth a look.
+// small is a site of twenty pages with non-trivial bodies, and one disallowed page.
 func small(t *testing.T) *site {
 	s := newSite(t, map[string]page{"/robots.txt": text("User-agent: *\nDisallow: /private\n")})
 	var all []string
@@ -36,7 +36,7 @@ func small(t *testing.T) *site {
 	return s
 }
 
-// crawled is the archive of a site.
+// crawled crawls a site and returns the archive's directory.
 func crawled(t *testing.T, s *site) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "archive")
@@ -53,7 +53,7 @@ func segments(t *testing.T, dir string) []string {
 	return names
 }
 
-// sum is the state of all segments.
+// sum returns a digest of the names and contents of all segments.
 func sum(t *testing.T, dir string) string {
 	t.Helper()
 	h := sha256.New()
@@ -68,7 +68,7 @@ func sum(t *testing.T, dir string) string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// everything does to an archive all that a person can, and gives what each said.
+// everything runs every operation on an archive and returns the error of each.
 func everything(t *testing.T, dir string, o crawler.Options) map[string]error {
 	said := map[string]error{}
 	c, err := crawler.Open(dir, o)
@@ -135,7 +135,7 @@ func TestDatabaseThatIsGoneOrNoneIsAnErrorAndNothingIsDeleted(t *testing.T) {
 	}
 }
 
-// pagesInUse is the size that crawl.db must have.
+// pagesInUse returns how many octets of crawl.db the pages of the database take up.
 func pagesInUse(t *testing.T, path string) (n int64) {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o644, &bbolt.Options{ReadOnly: true})
@@ -169,13 +169,13 @@ func TestDatabaseOfAnotherProgramIsLeftAlone(t *testing.T) {
 		}
 	}
 	after, _ := os.ReadFile(path)
-	// bbolt writes its free list anew when it closes a file opened for writing; the data is theirs.
+	// bbolt writes its free list again when it closes a file opened for writing; the data is unchanged.
 	if len(after) != len(before) {
 		t.Errorf("crawl.db had %d bytes, now %d", len(before), len(after))
 	}
 }
 
-// Random octets anywhere in crawl.db: never a panic, and no segment is lost.
+// Random octets anywhere in crawl.db never cause a panic or the loss of a segment.
 func TestDatabaseWithRandomOctetsNeverPanics(t *testing.T) {
 	long(t)
 	t.Parallel()

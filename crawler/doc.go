@@ -1,6 +1,6 @@
-// Package crawler answers: what happens to one URL? It joins the stages;
-// no stage knows another, but for the archive: it opens the frontier kept in it,
-// and one transaction of it holds a whole visit.
+// Package crawler runs a crawl: it takes each URL through the stages below. The stages do not
+// know each other, with one exception: the archive opens the frontier, which is kept in its
+// database, so that one transaction holds a whole visit.
 //
 //	1 frontier.Next      the next URL due, from bbolt                                (loop.go, schedule.go)
 //	2 politeness.Gate    may it be fetched (rules), and when (limiter)               (start.go, origin.go)
@@ -9,58 +9,54 @@
 //	5 visit.Outcome      what became of it: state, reason, capture, links, what is kept (visit/outcome.go)
 //	6 commit             WARC bytes written and synced, then one bbolt transaction   (commit.go)
 //
-// What step 4 found is kept beside the WARC, once (package facts), for all that
-// comes after the crawl.
+// The facts found in step 4 are stored once beside the WARC (package facts), for all later uses.
 //
-// Whether a link may be fetched is asked of one chain of rules, frontier/judge:
-// when it is found (visit/links.go), when it goes into the frontier, when its turn
-// has come (start.go), when the head of its answer is there (visit/attempt.go).
+// One chain of rules, frontier/judge, decides whether a link may be fetched. It is asked when
+// the link is found (visit/links.go), when it enters the frontier, when its turn comes
+// (start.go) and when the head of its response has arrived (visit/attempt.go).
 //
-// Learn first (2-4), then decide (5), then commit (6). What is learned and decided
-// is crawler/visit's: it gets an exchange and gives a value, writes nothing and
-// schedules nothing. This package keeps the schedule and the commit. robots.txt is an
-// ordinary, archived visit, and so is a sitemap; a redirect is a new URL with
-// its own visit.
+// Steps 2 to 4 gather facts, step 5 decides, step 6 commits. Gathering and deciding are done by
+// crawler/visit, which turns an exchange into a value and neither writes nor schedules anything.
+// This package does the scheduling and the commit. A robots.txt or a sitemap is an ordinary,
+// archived visit; a redirect target is a new URL with its own visit.
 //
-// Three kinds of goroutine, all owned by Run: the loop hands out URLs and
-// owns the hosts' limiters; each visit runs 3 to 5 in a goroutine of its own
-// and prepares its records; the committer alone writes, a group of visits at
-// a time: every visit when visits are rare, many per sync when they are fast.
+// Run owns three kinds of goroutine: the loop hands out URLs and owns the hosts' limiters; each
+// visit runs steps 3 to 5 in a goroutine of its own and prepares its records; only the committer
+// writes. It commits visits in groups: one visit when they are rare, many per sync when they are
+// frequent.
 //
-// What is on its way between the three is counted in one place, which says
-// whether a visit may start, the run may end, the committer may write
-// (flight.go). Origins wait in two lanes by the time from which on they may be
-// asked, the site's and those of all others (schedule.go).
+// flight.go counts the visits between these three and says whether a visit may start, the run
+// may end and the committer may write. Origins wait in two queues, ordered by the time from
+// which they may be asked: one for the site's, one for all others (schedule.go).
 //
-// A round visits again what is known (round.go): crawler/revisit says what is
-// due, queues it, and says which answers are suspect.
+// A round (round.go) visits known URLs again: crawler/revisit says which are due, queues them,
+// and says which answers are suspect.
 //
-// Beside the crawl, and using the archive as it does: crawler/explain (why was
-// this URL fetched or not), crawler/status (how does the crawl go),
-// crawler/preview (what would it be let do), crawler/verify (is the archive
-// sound, and repair), crawler/robotstxt (what an answer to a request for a
-// robots.txt means). None of them knows the inside of a run.
+// Separate from the crawl, these packages use the same archive: crawler/explain (why a URL was
+// or was not fetched), crawler/status (the progress of the crawl), crawler/preview (what a crawl
+// would be allowed to fetch), crawler/verify (whether the archive is sound, and repair),
+// crawler/robotstxt (what a response to a robots.txt request means). None of them depends on
+// the internals of a run.
 //
-// Payloads that other archives hold already are found in their indexes by
-// crawler/known, and kept as revisits of what is there.
+// crawler/known finds payloads that other archives already hold in their indexes; they are
+// stored as revisit records.
 //
-// A page that shows nothing without its scripts is rendered between 4 and 5, by
-// a browser whose requests are URLs of the frontier (crawler/render drives it).
+// A page that shows nothing without its scripts is rendered between steps 4 and 5 by a browser
+// (crawler/render), whose requests are URLs of the frontier.
 //
-// Where crawl.db is lost, crawler/rebuild takes steps 4 to 6 once more, with the
-// segments in the site's place.
+// If crawl.db is lost, crawler/rebuild repeats steps 4 to 6 from the segments.
 //
-// What other programs archived comes in the same way (curtsy import):
-// crawler/importer makes captures of their records, crawler/rebuild adds them.
+// Captures made by other programs (curtsy import) take the same path: crawler/importer makes
+// captures of their records, crawler/rebuild adds them.
 //
 //	cli → importer → rebuild
 //	cli → rebuild, preview, explain, verify → crawler → visit → robotstxt, revisit → fetch
 //
-// The page of curtsy app (package app) runs the commands of cli, and steers crawls as
+// The web interface of curtsy app (package app) runs the commands of cli and steers crawls as
 // the keyboard does.
 //
-// A fleet (package fleet) runs many crawls in one process, each with a Gate that
-// holds back its requests when it may no longer send them.
+// A fleet (package fleet) runs many crawls in one process, each with a Gate that stops its
+// requests when it may no longer send any.
 //
-// Tests of whole crawls share internal/testkit: test sites, hostile servers, one run.
+// Tests of whole crawls share internal/testkit: test sites, hostile servers, a runner.
 package crawler

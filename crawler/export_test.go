@@ -1,13 +1,12 @@
 package crawler
 
-// Turns is how often an origin was queued to be looked at, which is what the
-// schedule costs.
+// Turns returns how often an origin was queued, which is a measure of the schedule's cost.
 func (c *Crawl) Turns() int { return int(c.schedule.turns) }
 
-// MaxHeld is the bound on what waits for the disk.
+// MaxHeld bounds the octets that wait to be written.
 const MaxHeld = maxHeld
 
-// Held is how many octets of bodies and records are held.
+// Held returns how many octets of bodies and records are in memory.
 func (c *Crawl) Held() int {
 	c.flight.mu.Lock()
 	defer c.flight.mu.Unlock()

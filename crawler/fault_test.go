@@ -14,9 +14,8 @@ import (
 	"curtsy/crawler/verify"
 )
 
-// faults make an open file of the archive fail as disks do. They put another
-// file in the place of its descriptor, so that what is tested is what runs:
-// bbolt and segments alike, without a layer between them and the system.
+// faults make an open file of the archive fail as a disk would. They replace what its descriptor
+// refers to, so bbolt and the segments run unchanged, without an abstraction over the file system.
 var faults = map[string]func(t *testing.T, fd int){
 	// Every write fails with ENOSPC, and fsync fails too.
 	"no space left": func(t *testing.T, fd int) { replace(t, fd, "/dev/full", os.O_RDWR) },
@@ -28,7 +27,7 @@ var faults = map[string]func(t *testing.T, fd int){
 		if err := syscall.Pipe(p[:]); err != nil {
 			t.Fatal(err)
 		}
-		// A reader keeps it from filling up.
+		// The reader keeps the pipe from filling up.
 		go func() {
 			f := os.NewFile(uintptr(p[0]), "pipe")
 			defer f.Close()
@@ -57,7 +56,7 @@ func replace(t *testing.T, fd int, by string, flag int) {
 	}
 }
 
-// descriptors are those of the open files below dir whose name has the ending.
+// descriptors returns the open descriptors of files below dir whose name ends in ending.
 func descriptors(t *testing.T, dir, ending string) (list []int) {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
@@ -75,9 +74,8 @@ func descriptors(t *testing.T, dir, ending string) (list []int) {
 	return list
 }
 
-// Every write of the archive fails, in every way, at every point of a commit:
-// the crawl stops and says so, the archive is whole, and resume completes it
-// without losing what was reported as kept.
+// Every kind of write error at every point of a commit: the crawl stops and reports it, the archive
+// stays valid, and resume completes the crawl without losing what was reported as durable.
 func TestEveryWriteMayFail(t *testing.T) {
 	for name, fault := range faults {
 		for _, file := range []string{"crawl.db", ".warc.gz"} {
@@ -99,7 +97,7 @@ func TestEveryWriteMayFail(t *testing.T) {
 	}
 }
 
-// Too many open files, while segments begin and connections are made.
+// The process runs out of file descriptors while segments are created and connections are opened.
 func TestNoMoreFiles(t *testing.T) {
 	long(t)
 	var was syscall.Rlimit
@@ -119,8 +117,8 @@ func TestNoMoreFiles(t *testing.T) {
 	}
 }
 
-// writeFails crawls with a fault from the nth passing of a point on, then
-// without. mayPass is true where what fails may not be written to again.
+// writeFails crawls with a fault that begins the nth time the point is reached, then without one.
+// mayPass is set if the file that fails may not be written to again, so the crawl may succeed.
 func writeFails(t *testing.T, fault func(dir string), point string, nth int, mayPass bool, after ...func()) {
 	s := small(t)
 	dir := filepath.Join(t.TempDir(), "archive")
@@ -137,7 +135,7 @@ func writeFails(t *testing.T, fault func(dir string), point string, nth int, may
 	kept := map[string]string{}
 	c, err := crawler.Open(dir, o)
 	if err != nil {
-		t.Logf("open: %v", err) // the fault came that early
+		t.Logf("open: %v", err) // the fault hit during Open
 	} else {
 		r, err := c.Run(t.Context(), t.Context())
 		t.Logf("run: %v, %s, %v", r.Ending, r.Why, err)

@@ -10,48 +10,46 @@ import (
 	"curtsy/storage"
 )
 
-// flight counts what is on its way from the loop to the disk, and answers
-// from the counts the three questions of the goroutines: may another visit
-// start, may the run end, may the committer write what it has. It is for any
-// goroutine.
+// flight counts the visits between the loop and the disk. From the counts it decides whether another
+// visit may start, the run may end, and the committer may write what it has. It is safe for
+// concurrent use.
 //
 //	launch     the loop starts a visit         asking, making, open
 //	answered   its download has ended          asking
 //	handed     its outcome waits for commit    making
 //	committed  it is on the disk               open, held
 //
-// A URL that is dismissed without a visit is only open, from dismiss on.
+// A URL that is dismissed without a visit counts as open from dismiss on.
 type flight struct {
-	most  int // requests at a time, over all hosts
-	pages int // in the life of the archive; 0 is no limit
+	most  int // limit on concurrent requests, over all hosts
+	pages int // limit on pages in the life of the archive; 0 is none
 
 	mu        sync.Mutex
 	visits    map[*job]struct{} // launched and not yet committed or dropped
 	asking    int
 	making    int
 	open      int
-	openPages int   // of the open ones, visits to pages
-	tabs      int   // pages that are rendered, or wait to be
-	held      int64 // octets of bodies and records
-	brought   int64 // octets of bodies that came and are not yet counted as committed
-	largest   int64 // body so far, in octets
+	openPages int   // visits to pages among open
+	tabs      int   // pages being rendered or waiting for it
+	held      int64 // octets of bodies and records in memory
+	brought   int64 // octets of downloaded bodies not yet counted as committed
+	largest   int64 // largest body so far, in octets
 	patient   bool  // see Options.CommitEvery
-	starved   bool  // the loop knows nothing to start: what waits for commit may change that
+	starved   bool  // the loop has nothing to start until more is committed
 	news      news
 
 	kick  chan struct{} // something was committed or dropped
-	idled chan struct{} // nothing is being made
+	idled chan struct{} // making is 0, or the loop is starved
 }
 
-// news are what commits have changed for the schedule.
+// news is what commits have changed for the schedule.
 type news struct {
 	jobs    []*job          // committed or dropped
 	origins map[string]bool // that have new URLs
 }
 
-// maxHeld is how many octets of bodies may wait to be read, and of records to
-// be committed, before nothing new is fetched: processor and disk may be slower
-// than a site with large pictures.
+// maxHeld is how many octets of bodies waiting to be parsed and of records waiting for commit may
+// accumulate before no new visit starts: parsing and disk may be slower than the download.
 const maxHeld = 32 << 20
 
 func newFlight(o *Options) *flight {
@@ -60,12 +58,11 @@ func newFlight(o *Options) *flight {
 		kick:   make(chan struct{}, 1), idled: make(chan struct{}, 1)}
 }
 
-// mayStart says whether another visit may begin: not more than most requests
-// at a time over all hosts together, and not more visits and octets between
-// server and disk than a kill may cost.
+// mayStart reports whether another visit may begin: there are fewer than most requests over all
+// hosts, and the visits and octets not yet committed, which a kill would lose, are bounded.
 //
-// left is how many octets are left of the limit on them: what is on its way may take
-// them, where each body that is being asked for is as large as the largest before.
+// left is how many octets of the crawl's limit remain. It must cover the bodies not yet committed
+// and as many bodies of the largest size so far as there would be requests.
 func (f *flight) mayStart(left int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,31 +72,31 @@ func (f *flight) mayStart(left int64) bool {
 	return f.asking < f.most && f.open < storage.MaxGroup+f.most && f.held < maxHeld
 }
 
-// mayStartPage says whether one more page may begin when so many are
-// committed: those on their way may reach the limit.
+// mayStartPage reports whether one more page may begin when committed pages are committed: those in
+// flight count toward the limit.
 func (f *flight) mayStartPage(committed int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.pages <= 0 || committed+f.openPages < f.pages
 }
 
-// mayEnd says whether nothing is on its way, and no news of what was.
+// mayEnd reports whether nothing is in flight and the loop has taken all news.
 func (f *flight) mayEnd() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.open == 0 && len(f.news.jobs) == 0 && len(f.news.origins) == 0
 }
 
-// mayCommit says whether the committer need not wait for more: no visit is
-// being made, and it is not to wait for later ones.
+// mayCommit reports whether the committer should write now: no visit is being made, and it is not
+// patient or the loop is starved.
 func (f *flight) mayCommit() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.making == 0 && (!f.patient || f.starved)
 }
 
-// starve says whether the loop knows nothing to start, now or later, unless what
-// is being asked for brings it.
+// starve records whether the loop has nothing to start, now or later, unless a request in flight
+// brings new URLs.
 func (f *flight) starve(is bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,7 +105,7 @@ func (f *flight) starve(is bool) {
 	}
 }
 
-// busy says whether the next visit to be handed over is one of several.
+// busy reports whether more than one visit is being made.
 func (f *flight) busy() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -131,21 +128,21 @@ func (f *flight) add(j *job, n int) {
 	}
 }
 
-// dismiss counts an outcome without a visit.
+// dismiss counts an outcome without a visit as open.
 func (f *flight) dismiss() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.open++
 }
 
-// rendering counts pages that are rendered, or wait to be.
+// rendering adds n to the pages being rendered or waiting for it.
 func (f *flight) rendering(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.tabs += n
 }
 
-// isRendering says whether as many pages are being rendered as there may be.
+// isRendering reports whether maxTabs pages are being rendered or waiting for it.
 func (f *flight) isRendering() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -197,7 +194,7 @@ func (f *flight) land(j *job) {
 	}
 }
 
-// committed ends what a group was of, and says which origins have new URLs.
+// committed ends the visits of a group; origins are those with new URLs.
 func (f *flight) committed(group []*outcome, origins map[string]bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -216,7 +213,7 @@ func (f *flight) committed(group []*outcome, origins map[string]bool) {
 	signal(f.kick)
 }
 
-// take gives the news since it was last called.
+// take returns the news since the last call.
 func (f *flight) take() news {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -225,7 +222,7 @@ func (f *flight) take() news {
 	return n
 }
 
-// inProcess counts what is open, and lists the oldest visits with their steps.
+// inProcess returns how many URLs are open, and the oldest visits with their steps, at most most.
 func (f *flight) inProcess(most int) (open int, list []status.InFlight) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -238,7 +235,7 @@ func (f *flight) inProcess(most int) (open int, list []status.InFlight) {
 	return f.open, list[:min(len(list), most)]
 }
 
-// signal wakes whoever waits on ch, once.
+// signal wakes a goroutine waiting on ch. The channel has room for one signal.
 func signal(ch chan struct{}) {
 	select {
 	case ch <- struct{}{}:

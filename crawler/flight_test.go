@@ -17,7 +17,7 @@ func visitTo(class frontier.Class) *job {
 	return &job{Attempt: visit.Attempt{URL: u, Entry: &frontier.Entry{Link: frontier.Link{URL: u, Class: class}}}}
 }
 
-// What the counts answer, along the way of two visits.
+// The counts of flight at each step of two visits.
 func TestFlight(t *testing.T) {
 	f := newFlight(&Options{Pace: politeness.Options{Concurrency: 2}, Limits: Limits{Pages: 3}})
 	page, second, robots := visitTo(frontier.Page), visitTo(frontier.Page), visitTo(frontier.Prerequisite)
@@ -25,7 +25,7 @@ func TestFlight(t *testing.T) {
 	for _, step := range []struct {
 		what                   string
 		do                     func()
-		start, page, end, idle bool // with one page committed
+		start, page, end, idle bool // page: with one page committed
 		open                   int
 	}{
 		{"nothing is on its way", func() {}, true, true, true, true, 0},
@@ -60,7 +60,7 @@ func TestFlight(t *testing.T) {
 	}
 }
 
-// A committer that is behind stops the loop.
+// When the committer falls behind, no new visit starts.
 func TestFlightIsBounded(t *testing.T) {
 	f := newFlight(&Options{Pace: politeness.Options{Concurrency: 1}})
 	n := 0
@@ -88,8 +88,8 @@ func TestInFlightIsListedWithItsStepOldestFirst(t *testing.T) {
 	}
 }
 
-// Origins are served by their time, then first come, first served; those of
-// other sites keep one pace together.
+// Origins are served in the order of their times, then first come, first served; all hosts outside the
+// site share one pace.
 func TestSchedule(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := newSchedule(&Options{Pace: politeness.Options{Delay: time.Second, Concurrency: 1}})
@@ -99,7 +99,7 @@ func TestSchedule(t *testing.T) {
 	s.enqueue(b)
 	s.enqueue(site)
 	s.at(late, now.Add(time.Minute), "a pause")
-	s.enqueue(a) // again: behind b
+	s.enqueue(a) // queued again: after b
 	var got []string
 	for o := s.next(now); o != nil; o = s.next(now) {
 		got = append(got, o.name)
@@ -127,7 +127,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// A pace that is changed while the crawl runs is that of the other hosts together, too.
+// A pace changed while the crawl runs also applies to the other hosts together.
 func TestSteeringHoldsForOtherHosts(t *testing.T) {
 	o := Options{Pace: politeness.Options{Delay: time.Second}}
 	c := &Crawl{opts: o, schedule: newSchedule(&o)}

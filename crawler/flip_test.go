@@ -14,9 +14,8 @@ import (
 	"curtsy/storage/warc"
 )
 
-// places are the offsets in a segment that differ in kind: of the warcinfo
-// record, of a record in the middle and of the last one, the parts of the gzip
-// member and of what it holds.
+// places returns offsets in a segment of different kinds: in the warcinfo record, a record in the
+// middle and the last one, for each part of the gzip member and of its content.
 func places(t *testing.T, segment string) map[string]int64 {
 	t.Helper()
 	f, err := os.Open(segment)
@@ -54,16 +53,16 @@ func places(t *testing.T, segment string) map[string]int64 {
 	return list
 }
 
-// chosen says whether a test that takes every case when CURTSY_TEST_FLIPS=more takes
-// this one without it: one in sixteen, the same ones each time. CI takes every one.
+// chosen reports whether a case runs when not all do: a fixed one in sixteen. With
+// CURTSY_TEST_FLIPS=more, as in CI, every case runs.
 func chosen(name string) bool {
 	h := fnv.New32a()
 	io.WriteString(h, name)
 	return os.Getenv("CURTSY_TEST_FLIPS") == "more" || h.Sum32()%16 == 0
 }
 
-// One flipped octet anywhere in a segment: verify names it, repair keeps all
-// else, and resume fetches that visit again and no other.
+// One flipped octet anywhere in a segment: verify names it, repair keeps everything else, and resume
+// fetches only that visit again.
 func TestFlippedOctetsInASegment(t *testing.T) {
 	t.Parallel()
 	s := small(t)

@@ -19,10 +19,10 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// pages reads the pages of a bbolt file, as its documentation says they lie.
+// pages parses the pages of a bbolt file by its documented format.
 type pages struct {
 	b     []byte
-	kinds map[string][]int64 // offsets by what lies there
+	kinds map[string][]int64 // offsets by the kind of datum there
 	used  map[uint64]bool
 }
 
@@ -34,7 +34,7 @@ func (p *pages) u64(at int64) uint64 { return binary.LittleEndian.Uint64(p.b[at:
 func (p *pages) u32(at int64) int64  { return int64(binary.LittleEndian.Uint32(p.b[at:])) }
 func (p *pages) u16(at int64) int64  { return int64(binary.LittleEndian.Uint16(p.b[at:])) }
 
-// offsets are those of crawl.db that differ in kind.
+// offsets returns offsets in crawl.db by kind.
 func offsets(t *testing.T, path string) map[string][]int64 {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -43,7 +43,7 @@ func offsets(t *testing.T, path string) map[string][]int64 {
 	}
 	p := &pages{b: b, kinds: map[string][]int64{}, used: map[uint64]bool{0: true, 1: true}}
 	newest := int64(0)
-	if p.u64(dbPage+64) > p.u64(64) { // the transaction's number
+	if p.u64(dbPage+64) > p.u64(64) { // the transaction id
 		newest = 1
 	}
 	for name, at := range map[string]int64{"magic": 16, "version": 20, "page size": 24, "root": 32, "freelist": 48,
@@ -71,7 +71,7 @@ func (p *pages) header(kind string, id int64) {
 	}
 }
 
-// tree walks a bucket's pages.
+// tree walks the pages of a bucket.
 func (p *pages) tree(bucket string, id uint64) {
 	at := int64(id) * dbPage
 	for i := range uint64(p.u32(at+12)) + 1 {
@@ -122,7 +122,7 @@ func (p *pages) leaf(bucket string, at int64) {
 	}
 }
 
-// some are the middle of a list; with CURTSY_TEST_FLIPS=more the first and the last too.
+// some returns the middle offset of a list; with CURTSY_TEST_FLIPS=more the first and the last too.
 func some(list []int64) []int64 {
 	if os.Getenv("CURTSY_TEST_FLIPS") != "more" {
 		return list[len(list)/2:][:1]
@@ -133,7 +133,7 @@ func some(list []int64) []int64 {
 	return []int64{list[0], list[len(list)/2], list[len(list)-1]}
 }
 
-// everythingTold is all that an archive tells of its URLs and visits.
+// everythingTold reads all visits and URL rows of an archive.
 func everythingTold(dir string) (visits []crawllog.Visit, rows []explain.Row, err error) {
 	defer storage.Guard(&err)()
 	a, err := storage.OpenRead(dir)
@@ -148,10 +148,9 @@ func everythingTold(dir string) (visits []crawllog.Visit, rows []explain.Row, er
 	return visits, rows, err
 }
 
-// One flipped octet of every kind in crawl.db. Either verify names it, and then
-// nothing kept in a segment is touched, the index is rebuilt of the segments,
-// and resume asks for nothing that they hold; or all that the archive tells is
-// what it told before, and the crawl is as finished as it was.
+// One flipped octet of every kind in crawl.db. Either verify reports it; then no segment is changed,
+// the index is rebuilt from the segments, and resume requests nothing that they hold. Or the archive
+// reads exactly as before, and the crawl is as finished as before.
 func TestFlippedOctetsInTheDatabase(t *testing.T) {
 	t.Parallel()
 	long(t)
@@ -204,7 +203,7 @@ func pagesOf(s *site) (list []string) {
 	return list
 }
 
-// unchanged checks that an archive tells what it told.
+// unchanged checks that an archive reads as it did before.
 func unchanged(t *testing.T, dir string, s *site, was []crawllog.Visit, wasRows []explain.Row) {
 	t.Helper()
 	visits, rows, err := everythingTold(dir)
@@ -217,14 +216,14 @@ func unchanged(t *testing.T, dir string, s *site, was []crawllog.Visit, wasRows 
 	}
 }
 
-// restored says whether an archive could be restored; it is whole again then,
-// and nothing that was kept is asked for again.
+// restored reports whether an archive could be restored; it then checks that the archive is valid and
+// that nothing kept is requested again.
 func restored(t *testing.T, dir string, s *site) bool {
 	t.Helper()
 	before := sum(t, dir)
 	_, err := verify.Repair(dir, slog.New(slog.DiscardHandler))
 	if errors.Is(err, storage.ErrSchema) {
-		return false // of another version, for all that it says
+		return false // the octet changed the schema number
 	}
 	var damage *storage.DamageError
 	if !errors.As(err, &damage) || !damage.Index() {
@@ -256,8 +255,7 @@ func restored(t *testing.T, dir string, s *site) bool {
 	return true
 }
 
-// A page that leads back to itself, as after a write that was lost: verify ends
-// and names it.
+// A page that points back to itself, as after a lost write: verify terminates and names it.
 func TestVerifyEndsWherePagesLeadInACircle(t *testing.T) {
 	t.Parallel()
 	dir := crawled(t, small(t))

@@ -29,7 +29,7 @@ func TestRobotsThenSitemapsThenSeedThenBreadthFirst(t *testing.T) {
 	}, func(t *testing.T, s *site) {
 		dir := t.TempDir()
 		o := s.options()
-		o.Pace.Delay = 200 * time.Millisecond // long beside a commit on a busy machine
+		o.Pace.Delay = 200 * time.Millisecond // long compared with a commit on a busy machine
 		r := crawlLong(t, dir, o)
 		if r.Ending != crawler.Done {
 			t.Errorf("ended as %v: %s", r.Ending, r.Why)
@@ -52,8 +52,8 @@ func TestRobotsThenSitemapsThenSeedThenBreadthFirst(t *testing.T) {
 	})
 }
 
-// pauses checks, at the server, that no request began before the pause after
-// the end of the one before it.
+// pauses checks in the server's log that each request began at least the pause after the end of the
+// previous one.
 func pauses(t *testing.T, log []asked, pause time.Duration) {
 	t.Helper()
 	for i := 1; i < len(log); i++ {
@@ -129,7 +129,7 @@ func TestConcurrencyOverlapsWhereNoCrawlDelayIsSet(t *testing.T) {
 	}
 }
 
-// failing answers with a status so often, and then with a page.
+// failing answers with a status the given number of times, and then with a page.
 func failing(times int, code int, retryAfter string, then page) page {
 	var n atomic.Int64
 	return page{serve: func(w http.ResponseWriter, r *http.Request) {
@@ -194,7 +194,7 @@ func TestFailedPageIsTriedAgainLaterAndThenFailed(t *testing.T) {
 	}, func(t *testing.T, s *site) {
 		dir := t.TempDir()
 		o := s.options()
-		o.RetryBase = 400 * time.Millisecond // long beside the pages in between
+		o.RetryBase = 400 * time.Millisecond // long compared with fetching the pages in between
 		if r := crawlLong(t, dir, o); r.Ending != crawler.Done {
 			t.Errorf("ended as %v: %s", r.Ending, r.Why)
 		}
@@ -211,7 +211,7 @@ func TestFailedPageIsTriedAgainLaterAndThenFailed(t *testing.T) {
 					row.Rule, want.times, want.rule)
 			}
 		}
-		// A kept connection that is closed is asked once more at once (RFC 9112 §9.3.1).
+		// A request on a kept connection that is closed is retried at once, one time (RFC 9112 §9.3.1).
 		if v := visitsOf(t, dir, s.URL+"/gone"); len(v) != 3 || rows(t, dir)["/gone"].Rule != "fetch: disconnect" {
 			t.Errorf("/gone has %d visits, %q; want 3, fetch: disconnect", len(v), rows(t, dir)["/gone"].Rule)
 		}

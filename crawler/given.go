@@ -7,14 +7,13 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Given is what a crawl begins with beside its seed. Each may be added to a
-// crawl that is there.
+// Given is what a crawl begins with besides its seed. An existing crawl may be given more.
 type Given struct {
-	Pages    []weburl.URL // of the site
+	Pages    []weburl.URL // pages of the site
 	Sitemaps []weburl.URL
 }
 
-// plantGiven queues what was given and is not known, and says whether there was any.
+// plantGiven queues the given URLs that are not known yet, and reports whether there were any.
 func (c *Crawl) plantGiven() (anything bool) {
 	add := func(u weburl.URL, class frontier.Class, how judge.How) {
 		c.frontier.Add(frontier.Link{URL: robotstxt.URL(u.Origin()), Class: frontier.Prerequisite,

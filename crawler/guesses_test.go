@@ -14,9 +14,8 @@ func script(body string) page {
 	return page{header: []string{"Content-Type: text/javascript"}, body: body}
 }
 
-// What literals in scripts may name is asked for behind requisites; a guess
-// that is wrong is nothing broken, and a shape of which most are wrong is not
-// asked for any more.
+// URLs guessed from literals in scripts are fetched after requisites; a wrong guess is not a broken
+// link, and a URL shape most of whose guesses were wrong is not tried any more.
 func TestLiteralsOfScriptsAreGuesses(t *testing.T) {
 	t.Parallel()
 	var wrong strings.Builder
@@ -54,7 +53,7 @@ func TestLiteralsOfScriptsAreGuesses(t *testing.T) {
 	if asked < 4 || asked > 8 {
 		t.Errorf("%d of 40 wrong guesses were asked for", asked)
 	}
-	// No setting has changed since: nothing is left to do, and a round begins.
+	// No setting has changed since then, so nothing is left to do and a round begins.
 	said, o := []string(nil), options(s.URL+"/")
 	o.Tell = collect(&said)
 	s.forget()
@@ -70,8 +69,8 @@ func TestLiteralsOfScriptsAreGuesses(t *testing.T) {
 	}
 }
 
-// A page or a style sheet that names what a script may name makes it no guess, whichever
-// of the two is read first.
+// A URL that a page or style sheet links is not a guess even if a script names it too, whichever is
+// read first.
 func TestALinkToAGuessIsFollowed(t *testing.T) {
 	t.Parallel()
 	var wrong strings.Builder
@@ -98,8 +97,8 @@ func TestALinkToAGuessIsFollowed(t *testing.T) {
 	}
 }
 
-// Literals of ever other directories are worth what all of the site are: a few of
-// them tell.
+// Literals in ever different directories are judged by the site's guesses as a whole: after a few
+// wrong ones the rest are not tried.
 func TestLiteralsOfManyDirectories(t *testing.T) {
 	t.Parallel()
 	var wrong strings.Builder
@@ -119,7 +118,7 @@ func TestLiteralsOfManyDirectories(t *testing.T) {
 	}
 }
 
-// Other forms of a page come last, but for the first feed, and may be left out.
+// Alternate forms of a page come last, except the first feed, and may be excluded.
 func TestAlternatesComeLast(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{

@@ -14,8 +14,8 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// What the crawler could read, everything that reads the archive can: verify
-// its digest, a rebuild its links, and the mirror its page.
+// Whatever the crawler can parse, everything that reads the archive can too: verify its digest, a
+// rebuild its links, and the mirror its page.
 func TestOddHeadsReadBackAsTheyWereRead(t *testing.T) {
 	long(t)
 	const leads = `<p>hello <a href="/b">b</a></p>`
@@ -72,10 +72,10 @@ func TestOddHeadsReadBackAsTheyWereRead(t *testing.T) {
 	}
 }
 
-// chunk is s as one chunk.
+// chunk returns s as one chunk.
 func chunk(s string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(s), s) }
 
-// mirrored exports an archive and gives the directory.
+// mirrored exports an archive as a mirror and returns its directory.
 func mirrored(t *testing.T, s *site, dir string) string {
 	t.Helper()
 	a, err := storage.OpenRead(dir)

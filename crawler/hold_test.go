@@ -21,8 +21,7 @@ import (
 
 const mega = 1 << 20
 
-// large is a body of n octets that holds the mark all over; meta stands where
-// it is asked for.
+// large returns a body of about n octets that contains the mark throughout, with meta at offset at.
 func large(n int, mark, meta string, at int) string {
 	unit := mark + strings.Repeat(" lorem", 20) + "\n"
 	var b strings.Builder
@@ -40,8 +39,8 @@ func large(n int, mark, meta string, at int) string {
 
 const noarchiveMeta = `<meta name=robots content=noarchive>`
 
-// inFiles looks for a text in every regular file below the directories and in
-// those this process has open without a name, where the system shows them.
+// inFiles looks for a text in every regular file below the directories and, where the system shows
+// them, in the unnamed files that this process has open.
 func inFiles(mark string, dirs ...string) (where []string) {
 	var files []string
 	for _, dir := range dirs {
@@ -70,8 +69,8 @@ func inFiles(mark string, dirs ...string) (where []string) {
 	return where
 }
 
-// A body that may not be kept is in no file at any time, with a name or
-// without; one that may be kept and is too large for memory is kept whole.
+// A body that may not be archived is at no time in any file, named or unnamed; one that may be and is
+// too large for memory is kept whole.
 func TestNoArchiveIsInNoFile(t *testing.T) {
 	long(t)
 	dir, tmp := filepath.Join(t.TempDir(), "archive"), t.TempDir()
@@ -142,7 +141,7 @@ func TestNoArchiveIsInNoFile(t *testing.T) {
 	if runtime.GOOS == "linux" && !spilled.Load() {
 		t.Error("no file was seen that holds a body which may be kept: the search sees nothing")
 	}
-	if n := sent["/head.png"]; n > 24*mega { // what the sockets hold is not read
+	if n := sent["/head.png"]; n > 24*mega { // octets in socket buffers are not counted as read
 		t.Errorf("%d octets were taken of a picture that is not kept", n)
 	}
 	if all := warcText(t, dir); !strings.Contains(all, kept) || !strings.Contains(all, picture) {
@@ -153,8 +152,8 @@ func TestNoArchiveIsInNoFile(t *testing.T) {
 	}
 }
 
-// A crawl that is killed in the middle of a body leaves nothing of it, in
-// memory or in a file as it may be.
+// A crawl that is killed in the middle of a body leaves nothing of the body, whether it was in memory
+// or in a file.
 func TestKilledInABody(t *testing.T) {
 	long(t)
 	for _, c := range []struct{ name, kind, meta string }{{"document", "text/html", noarchiveMeta},
@@ -193,7 +192,7 @@ func TestKilledInABody(t *testing.T) {
 	}
 }
 
-// A body without room is the failure of its URL.
+// If there is no room to store a body, its URL fails.
 func TestNoRoomForABody(t *testing.T) {
 	long(t)
 	t.Parallel()

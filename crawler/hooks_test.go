@@ -15,8 +15,8 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// The gate is asked before each request that a server sees, whatever it is for,
-// and knows the address that it goes to.
+// The gate is asked before every request that a server sees, of whatever kind, and knows the address
+// that the request goes to.
 func TestTheGateIsAskedBeforeEachRequest(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{
@@ -46,7 +46,7 @@ func TestTheGateIsAskedBeforeEachRequest(t *testing.T) {
 	}
 }
 
-// What the gate refuses is not sent; the run stops, and another one continues.
+// A request that the gate refuses is not sent; the run stops, and another run continues.
 func TestWhatTheGateRefusesIsNotSent(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": links(), "/b": links()})
@@ -72,7 +72,7 @@ func TestWhatTheGateRefusesIsNotSent(t *testing.T) {
 	}
 }
 
-// OnCommit tells of each durable visit once, and how long the steps took.
+// OnCommit reports each durable visit once, and how long the steps took.
 func TestOnCommit(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": links(), "/b": links()})
@@ -94,7 +94,7 @@ func TestOnCommit(t *testing.T) {
 	}
 }
 
-// OnVisit is called once for each visit that is durable; its error is Run's.
+// OnVisit is called once for each durable visit; its error becomes Run's.
 func TestOnVisit(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": links(), "/b": links()})

@@ -11,7 +11,7 @@ import (
 	"curtsy/crawler"
 )
 
-// gallery is a site whose one page shows a picture of each of n other hosts.
+// gallery is a site whose one page shows one picture from each of n other hosts.
 func gallery(t *testing.T, n int) (*site, crawler.Options) {
 	t.Helper()
 	s := newSite(t, nil)
@@ -29,9 +29,8 @@ func gallery(t *testing.T, n int) (*site, crawler.Options) {
 	return s, o
 }
 
-// What the schedule does grows with the hosts, not with their square. (It
-// took 0.4, 1.8, 10 and 95 s for 300, 600, 1,200 and 2,400 hosts once.)
-// HOSTS=4800 measures one number of hosts.
+// The schedule's work grows linearly with the number of hosts. (It once took 0.4, 1.8, 10 and 95 s for
+// 300, 600, 1,200 and 2,400 hosts.) HOSTS=4800 measures that number of hosts.
 func TestScheduleIsLinearInHosts(t *testing.T) {
 	t.Parallel()
 	sizes := []int{40, 80}

@@ -21,17 +21,16 @@ import (
 	"curtsy/crawler/verify"
 )
 
-// TestMain lets the test binary be the crawl that is killed.
+// TestMain lets the test binary run the crawl that is to be killed.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("CURTSY_TEST_ARCHIVE"); dir != "" {
 		victim(dir)
 	}
-	flag.Set("test.parallel", "8") // most of them wait for a server or a disk
+	flag.Set("test.parallel", "8") // most tests wait for a server or a disk
 	os.Exit(m.Run())
 }
 
-// victim crawls until it is done or killed: at the named point of a commit,
-// the so-manieth time it is passed.
+// victim crawls until it is done, or kills itself the nth time it passes the given point of a commit.
 func victim(dir string) {
 	o := victimOptions(os.Getenv("CURTSY_TEST_SEED"))
 	point, count, _ := strings.Cut(os.Getenv("CURTSY_TEST_KILL"), ":")
@@ -74,11 +73,11 @@ func victimOptions(seed string) crawler.Options {
 	return o
 }
 
-// crawlKilled crawls in a process of its own that is to be killed at a point, or
-// after a while; killed is false if it came to its end before.
+// crawlKilled crawls in a separate process that is killed at a point, or after a while; killed is false
+// if the crawl ended before.
 func crawlKilled(t *testing.T, dir, seed, point string, after time.Duration) (killed bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // far beyond what a slow machine takes
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // far longer than a slow machine takes
 	defer cancel()
 	c := exec.CommandContext(ctx, os.Args[0])
 	c.Env = append(os.Environ(), "CURTSY_TEST_ARCHIVE="+dir, "CURTSY_TEST_SEED="+seed, "CURTSY_TEST_KILL="+point)
@@ -105,7 +104,7 @@ func crawlKilled(t *testing.T, dir, seed, point string, after time.Duration) (ki
 	return false
 }
 
-// grove is a site of n pages, some with requisites, some that fail at first.
+// grove is a site of n pages, some with requisites, some of which fail at first.
 func grove(t *testing.T, n int) *site {
 	pages := map[string]page{"/robots.txt": text("User-agent: *\nDisallow: /no\nSitemap: /map.txt"),
 		"/map.txt": text("ORIGIN/listed"), "/listed": html("listed")}
@@ -126,8 +125,8 @@ func grove(t *testing.T, n int) *site {
 	return newSite(t, pages)
 }
 
-// whole checks that a site was crawled to its end in spite of kills: nothing
-// is missing, and no more was fetched twice than was in flight.
+// whole checks that a site was crawled completely in spite of kills: nothing is missing, and no more
+// requests were repeated than were in flight.
 func whole(t *testing.T, s *site, dir string, n, kills int) {
 	t.Helper()
 	check(t, dir)
@@ -153,8 +152,8 @@ func whole(t *testing.T, s *site, dir string, n, kills int) {
 			t.Errorf("%s is denied and was asked for", target)
 		}
 	}
-	// In flight: what is being fetched, and what waits for its commit.
-	twice -= n / 9 // those that fail at first
+	// In flight are visits being fetched and those waiting for their commit.
+	twice -= n / 9 // the pages that fail at first
 	if most := kills * (128 + 2*victimConcurrency); twice > most {
 		t.Errorf("%d requests were repeated after %d kills, at most %d may be", twice, kills, most)
 	}

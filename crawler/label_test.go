@@ -14,8 +14,8 @@ import (
 	"curtsy/storage/warc"
 )
 
-// Records are labelled with SHA-1 where that is asked for, payloads are compared by
-// SHA-256 all the same, and an archive that has both kinds goes on and is rebuilt.
+// Records are labelled with SHA-1 if asked for; payloads are still compared by SHA-256, and an archive
+// with both labels is continued and rebuilt.
 func TestRecordsLabelledWithSHA1(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]string{"from the beginning": warc.LabelSHA1, "from a second run on": ""} {
@@ -27,7 +27,7 @@ func TestRecordsLabelledWithSHA1(t *testing.T) {
 		o.Archive.Label, o.Limits.Pages = warc.LabelSHA1, 0
 		crawl(t, dir, o)
 		o.Round = &revisit.Options{}
-		crawl(t, dir, o) // of the same bytes: revisits of both kinds
+		crawl(t, dir, o) // the same bytes: revisits with both labels
 		o.Round = nil
 
 		kinds := map[string]int{}
@@ -59,7 +59,7 @@ func TestRecordsLabelledWithSHA1(t *testing.T) {
 	}
 }
 
-// labels is how many visits have a label of SHA-1; those of all agree with their records.
+// labels counts the visits labelled with SHA-1 and checks that every label agrees with its record.
 func labels(t *testing.T, dir string) (n int) {
 	t.Helper()
 	of := map[string]string{}

@@ -10,8 +10,8 @@ import (
 	"curtsy/crawler"
 )
 
-// However a run ends, all its goroutines have ended when it returns. In a bubble
-// the moment at which it is stopped is the same on every machine.
+// However a run ends, all its goroutines have ended when it returns. In a bubble the moment at which it
+// is stopped is the same on every machine.
 func TestRunOwnsEveryGoroutine(t *testing.T) {
 	for name, prepare := range map[string]func(o *crawler.Options) (ctx, stop context.Context){
 		"done": func(*crawler.Options) (context.Context, context.Context) {
@@ -51,7 +51,7 @@ func TestRunOwnsEveryGoroutine(t *testing.T) {
 					t.Fatal(err)
 				}
 				s.CloseClientConnections()
-				// What the test's own server runs is not the crawl's.
+				// Goroutines of the test's own server do not count.
 				goleak.VerifyNone(t, before,
 					goleak.IgnoreAnyFunction("net/http.(*Server).Serve"),
 					goleak.IgnoreAnyFunction("net/http.(*conn).serve"))

@@ -9,41 +9,40 @@ import (
 	"curtsy/politeness"
 )
 
-// ledger is the crawl's own entry in crawl.db: its totals over all runs, and
-// how the last run ended. It is for any goroutine, but for killed,
-// askRobots and had, which never change.
+// ledger is the crawl's own state in crawl.db: its totals over all runs, and how the last run
+// ended. It is safe for concurrent use; killed, askRobots and had are constant during a run.
 type ledger struct {
-	killed    bool // the last run ended without saying how
-	askRobots bool // it was refused: robots.txt may be another now
-	had       int  // answers before this run
+	killed    bool // the last run did not record how it ended
+	askRobots bool // the last run was refused or found the site unreachable: fetch robots.txt again
+	had       int  // responses archived before this run
 
 	mu    sync.Mutex
 	state status.State
-	began time.Time // this run; time since then is not yet in state.Elapsed
-	err   error     // the first of the committer's
+	began time.Time // start of this run; the time since then is not yet in state.Elapsed
+	err   error     // the first error; it ends the run
 }
 
-// change changes the state. Its lists and maps are replaced, never changed: the
-// committer reads them.
+// change modifies the state. by must replace the state's slices and maps, not modify them: the
+// committer reads them without the lock.
 func (l *ledger) change(by func(*status.State)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	by(&l.state)
 }
 
-// get is the state as of the last change.
+// get returns the present state.
 func (l *ledger) get() (s status.State) {
 	l.change(func(now *status.State) { s = *now })
 	return s
 }
 
-// answers counts the visits that had an answer.
+// answers counts the visits that got a response.
 func (l *ledger) answers() int {
 	s := l.get()
 	return s.Kept + s.Revisits + s.Withheld
 }
 
-// snapshot is the state as of now.
+// snapshot returns the state with the elapsed time up to now.
 func (l *ledger) snapshot(now time.Time) status.State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,7 +52,7 @@ func (l *ledger) snapshot(now time.Time) status.State {
 	return s
 }
 
-// end notes how a run ended, and what each host must be remembered for.
+// end records how a run ended, and the paces of hosts that must not be asked at once.
 func (l *ledger) end(r Result, now time.Time, paces map[string]*pace) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,8 +70,8 @@ func (l *ledger) end(r Result, now time.Time, paces map[string]*pace) {
 	l.err = nil
 }
 
-// remember keeps what a kill must not lose: failures, challenges in a row, and the
-// time before which a host asked not to be visited.
+// remember saves what must survive a kill: failures, consecutive challenges, and the time until which
+// a host asked to be left alone.
 func (l *ledger) remember(p *pace) {
 	s := p.Snapshot()
 	l.mu.Lock()
@@ -89,7 +88,7 @@ func (l *ledger) remember(p *pace) {
 	l.state.Paces = paces
 }
 
-// fail keeps the first error of the committer; the loop stops on it.
+// fail records an error, unless there is one already. The loop ends the run because of it.
 func (l *ledger) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,8 +103,8 @@ func (l *ledger) failure() error {
 	return l.err
 }
 
-// admitted says whether a host that is not the site's may be asked for a
-// sitemap: most of them may, in the life of the archive.
+// admitted reports whether a host outside the site may be asked for a sitemap; at most most such
+// hosts may be in the life of the archive.
 func (l *ledger) admitted(host string, most int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// left is about how long n visits take: at the rate of late, and never less
-// than the pauses between them. What is not discovered yet comes on top, what
-// rules still deny or a redirect folds takes no time; over a whole crawl the two
-// are about even. 0 is unknown.
+// left estimates how long n visits take: at the recent rate, but never less than the pauses between
+// them. URLs not discovered yet add to it; URLs that rules deny or a redirect merges take no time.
+// Over a whole crawl these two roughly cancel out. 0 is unknown.
 func left(n int, rate float64, pause time.Duration) time.Duration {
 	if rate <= 0 {
 		return 0
@@ -17,11 +16,10 @@ func left(n int, rate float64, pause time.Duration) time.Duration {
 	return time.Duration(min(ns, math.MaxInt64/2))
 }
 
-// meter counts visits of late: those of the last 30 s, or the last 20 where these took
-// longer.
+// meter measures the recent rate of visits: those of the last 30 s, but at least the last 20.
 type meter struct {
-	late []time.Time // when they ended
-	n    int         // of the whole run
+	late []time.Time // end times of the recent visits
+	n    int         // visits of the whole run
 }
 
 const (
@@ -41,8 +39,8 @@ func (m *meter) forget(now time.Time) {
 	}
 }
 
-// perSecond is the rate of late. The time since the last visit counts once it is longer
-// than it was between them.
+// perSecond returns the recent rate. The time since the last visit counts if it is longer than the
+// average time between visits.
 func (m *meter) perSecond(now time.Time) float64 {
 	m.forget(now)
 	k := len(m.late)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// site is a crawl as a clock sees it: how long each visit takes with its pause,
-// and how many URLs each discovers.
+// site simulates a crawl's timing: how long each visit takes including its pause, and how many URLs it
+// discovers.
 type site struct {
 	name   string
 	pause  time.Duration
@@ -16,8 +16,8 @@ type site struct {
 	finds  func(i int) int // new URLs with the ith visit
 }
 
-// estimates plays a crawl and gives, at each tenth of its time, how far the
-// estimate was from what it took then.
+// estimates simulates the crawl and returns, at each tenth of its duration, the error of the estimate
+// relative to the time that was really left.
 func (s *site) estimates() (errors []float64) {
 	now := time.Unix(1_700_000_000, 0)
 	var m meter

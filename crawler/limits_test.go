@@ -220,7 +220,7 @@ func TestFinishedCrawlHasNothingLeftToDo(t *testing.T) {
 		t.Error("the crawl does not know that it is finished")
 	}
 	c.Close()
-	crawl(t, dir, o) // all the same
+	crawl(t, dir, o) // succeeds nevertheless
 	if len(s.requests()) != 0 {
 		t.Errorf("a finished crawl asks for %q", s.requests())
 	}
@@ -231,8 +231,8 @@ func TestFinishedCrawlHasNothingLeftToDo(t *testing.T) {
 	}
 }
 
-// Records that wait for a slow disk are bounded in octets, not only in number.
-// While the disk sleeps, a bubble's clock stands still until all others wait.
+// Records that wait for a slow disk are bounded in octets, not only in number. While the disk sleeps,
+// the bubble's clock stands still until all other goroutines wait.
 func TestRecordsThatWaitForTheDiskAreBounded(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -246,7 +246,7 @@ func TestRecordsThatWaitForTheDiskAreBounded(t *testing.T) {
 		all = append(all, fmt.Sprintf("/p/%d.png", i))
 		pages[all[i]] = page{serve: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "image/png")
-			fmt.Fprint(w, r.URL.Path) // no two are the same
+			fmt.Fprint(w, r.URL.Path) // makes each body different
 			w.Write(noise)
 		}}
 	}
@@ -276,8 +276,8 @@ func TestRecordsThatWaitForTheDiskAreBounded(t *testing.T) {
 	})
 }
 
-// max-bytes holds for what is on its way, too: many requests at a time and no delay
-// bring no more than a tenth beyond it.
+// max-bytes also counts requests in flight: many concurrent requests without a delay exceed it by a
+// tenth at most.
 func TestMaxBytesWithoutADelay(t *testing.T) {
 	t.Parallel()
 	pages := map[string]page{"/robots.txt": text("")}

@@ -9,23 +9,23 @@ import (
 	"curtsy/politeness"
 )
 
-// run is what the loop knows of the run that is going on.
+// run is the loop's state for the present run.
 type run struct {
 	ending    *Result
 	paused    bool
-	cancel    context.CancelFunc // of the visits in flight
-	tail      time.Time          // when they are cancelled; zero: never
-	leave     context.CancelFunc // of the pages being rendered
-	wait      waiting            // what the schedule waits for
+	cancel    context.CancelFunc // cancels the visits in flight
+	tail      time.Time          // when the visits in flight are cancelled; zero: never
+	leave     context.CancelFunc // cancels the pages being rendered
+	wait      waiting            // what the schedule is waiting for
 	rate      meter
 	trend     trend
-	published time.Time // status.json
+	published time.Time // when status.json was last written
 }
 
-// maxTail is how long visits in flight may go on when max-time is over.
+// maxTail is how long visits in flight may continue after max-time.
 const maxTail = 10 * time.Second
 
-// end decides how the run ends, unless that is decided.
+// end decides how the run ends, unless that has been decided.
 func (r *run) end(e Ending, why string) { r.endWith(Result{Ending: e, Why: why}) }
 
 func (r *run) endWith(result Result) {
@@ -34,13 +34,12 @@ func (r *run) endWith(result Result) {
 	}
 	r.ending = &result
 	if r.leave != nil {
-		r.leave() // nothing is fetched for them any more
+		r.leave() // nothing more is fetched for them
 	}
 }
 
-// loop hands out URLs (steps 1 and 2) until the crawl ends. It alone touches
-// the schedule. It fits on a screen: take what came back, start what may
-// start, else wait for whichever comes first.
+// loop hands out URLs (steps 1 and 2) until the crawl ends. Only the loop uses the schedule. Each
+// iteration takes in what has finished, then starts a visit or waits for the next event.
 func (c *Crawl) loop(ctx, stop context.Context) Result {
 	visiting, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -84,8 +83,8 @@ func (c *Crawl) loop(ctx, stop context.Context) Result {
 	}
 }
 
-// set makes the timer fire when something may start, a limit is reached or
-// the visits in flight have had their time.
+// set sets the timer to when a visit may start, a limit is reached or the visits in flight are to be
+// cancelled.
 func (c *Crawl) set(timer *time.Timer, now time.Time) {
 	at := politeness.Never
 	sooner := func(t time.Time) {
@@ -114,8 +113,8 @@ func (c *Crawl) set(timer *time.Timer, now time.Time) {
 	timer.Reset(at.Sub(now))
 }
 
-// queueAll queues every origin that has something to ask; after a refusal
-// also the seed's, whose robots.txt may be another now.
+// queueAll schedules every origin with queued URLs. After a refusal it also schedules the seed's
+// origin, whose robots.txt may have changed.
 func (c *Crawl) queueAll() {
 	c.queue(c.frontier.Origins()...)
 	if c.ledger.askRobots {
@@ -135,7 +134,7 @@ func (c *Crawl) queue(names ...string) {
 	}
 }
 
-// catchUp takes in all downloads that have ended and all that was committed.
+// catchUp processes all downloads that have ended and the news of all commits.
 func (c *Crawl) catchUp() {
 	for len(c.crew.fetched) > 0 {
 		c.ended(<-c.crew.fetched)
@@ -156,7 +155,7 @@ func (c *Crawl) catchUp() {
 	c.schedule.limited = c.schedule.limited[:0]
 }
 
-// bytesLeft is how many octets may be fetched until the limit on them is reached.
+// bytesLeft returns how many octets may be fetched within Limits.Bytes.
 func (c *Crawl) bytesLeft() int64 {
 	if c.opts.Limits.Bytes <= 0 {
 		return math.MaxInt64
@@ -165,12 +164,12 @@ func (c *Crawl) bytesLeft() int64 {
 	return max(0, c.opts.Limits.Bytes-st.OfRound().Bytes)
 }
 
-// limits says whether something ends the crawl before it is done.
+// limits ends the run if an error, a request to stop or a limit requires it.
 func (c *Crawl) limits(stop context.Context, now time.Time) {
 	r, l := &c.run, &c.opts.Limits
 	if r.ending != nil {
 		if !r.tail.IsZero() && !now.Before(r.tail) {
-			r.cancel() // what is dropped stays queued
+			r.cancel() // cancelled URLs stay queued
 			r.tail = time.Time{}
 		}
 		return
@@ -191,8 +190,8 @@ func (c *Crawl) limits(stop context.Context, now time.Time) {
 	}
 }
 
-// over says whether the loop may return: nothing is in flight, and nothing is
-// queued or it was decided to leave it.
+// over reports whether the loop may return: nothing is in flight, and nothing is queued or the run is
+// to end anyway.
 func (c *Crawl) over() bool {
 	if !c.flight.mayEnd() || len(c.crew.fetched) > 0 {
 		return false

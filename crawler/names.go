@@ -11,10 +11,10 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// A site has several names: each page is asked for under the primary one. What a
-// visit tells of them (visit/alias.go) takes effect here.
+// A site may have several names (origins); its pages are fetched under the primary one. What visits
+// find out about the names (visit/alias.go) is put into effect here.
 
-// learnNames takes in what a visit told (the committer's).
+// learnNames takes over what a visit found out. It is called by the committer.
 func (c *Crawl) learnNames(n judge.Names) {
 	if n == (judge.Names{}) {
 		return
@@ -30,9 +30,9 @@ func (c *Crawl) learnNames(n judge.Names) {
 	}
 }
 
-// asNamed is the link of an entry as it is judged when its turn has come: what was
-// fetched before is fetched again under its own name, and nothing more is fetched from
-// what answers for itself.
+// asNamed returns the link of an entry as it is judged when its turn comes. A URL of the site that
+// was fetched before is fetched again under its own name. A URL that was to show whether its origin
+// is a name of the site (HowName) counts as a redirect once the origin has proved to be separate.
 func (c *Crawl) asNamed(e *frontier.Entry) *judge.Link {
 	l, s := e.Link, c.reader.Scope()
 	switch {
@@ -47,14 +47,13 @@ func (c *Crawl) asNamed(e *frontier.Entry) *judge.Link {
 	return &l
 }
 
-// goesFirst says whether others at its origin wait for a visit. None waits for a
-// seed where pages are rendered: what it needs for that is asked for meanwhile.
+// goesFirst reports whether other visits at its origin wait for this one. None waits for the seed when
+// pages are rendered, because rendering it needs other URLs of the origin.
 func (c *Crawl) goesFirst(j *job) bool {
 	return j.GoesFirst() && (c.tabs.browser == nil || !j.Entry.IsSeed())
 }
 
-// admitNamed lets a link through that was judged before its origin became a name
-// of the site.
+// admitNamed admits a link that was judged before its origin became a name of the site.
 func (c *Crawl) admitNamed(l *frontier.Link) {
 	if l.Class != frontier.Disregarded || l.Reason.Rule != judge.Host || !c.reader.Scope().Main(l.URL) {
 		return
@@ -62,8 +61,8 @@ func (c *Crawl) admitNamed(l *frontier.Link) {
 	l.Admit()
 }
 
-// adopt queues what was left out before its origin became a name of the site. What
-// is asked for under the primary name is told apart when its turn comes.
+// adopt queues the URLs that were excluded before their origin became a name of the site. Those that
+// are fetched under the primary name are excluded when their turn comes.
 func (c *Crawl) adopt() error {
 	names := c.committer.names
 	c.committer.names = nil
@@ -86,7 +85,7 @@ func (c *Crawl) adopt() error {
 	return c.archive.Commit(c.State())
 }
 
-// requeue queues what was disregarded, unless it is held back still.
+// requeue queues a disregarded URL, and reports whether the frontier admitted it.
 func (c *Crawl) requeue(f frontier.Found) bool {
 	if !c.frontier.AddAgain(f) {
 		return false
@@ -95,8 +94,8 @@ func (c *Crawl) requeue(f frontier.Found) bool {
 	return true
 }
 
-// askElsewhere asks for a page that is missing under the primary name under the
-// other names that links gave it.
+// askElsewhere queues the other known names of a page that is missing (404 or 410) under the primary
+// name.
 func (c *Crawl) askElsewhere(o *outcome) {
 	s := c.reader.Scope()
 	missing := o.State == frontier.StateFailed && (o.Reason.Status == http.StatusNotFound ||
@@ -107,7 +106,7 @@ func (c *Crawl) askElsewhere(o *outcome) {
 	for _, origin := range s.Origins {
 		found, err := c.frontier.Find(weburl.FromCanonical(origin + o.Entry.URL.Target()))
 		if err != nil || len(found) == 0 {
-			continue // an error meets the next commit again
+			continue // the next commit meets the error again
 		}
 		if f := found[len(found)-1]; f.State == frontier.StateDisregarded && f.Reason.Rule == judge.Name {
 			f.How = judge.HowOwnName
@@ -116,7 +115,7 @@ func (c *Crawl) askElsewhere(o *outcome) {
 	}
 }
 
-// askAtPrimary dismisses o.next, which the site's primary name has too.
+// askAtPrimary dismisses o.next and adds its URL under the site's primary name instead.
 func (c *Crawl) askAtPrimary(o *origin) {
 	e, v := o.next, o.verdict
 	o.next = nil

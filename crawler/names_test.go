@@ -17,8 +17,8 @@ import (
 	"curtsy/crawler/explain"
 )
 
-// named serves each origin ("http://www.example.com") its pages; "*" redirects all others
-// to the same path at an origin.
+// named serves each origin ("http://www.example.com") its own pages; "*" redirects all others to the
+// same path at an origin.
 func named(t *testing.T, origins map[string]map[string]page) *site {
 	s := newSite(t, nil)
 	s.pages = map[string]page{"*": {serve: func(w http.ResponseWriter, r *http.Request) {
@@ -48,7 +48,7 @@ func named(t *testing.T, origins map[string]map[string]page) *site {
 	return s
 }
 
-// fetched lists the URLs of an archive whose last answer was 200, robots.txt left out.
+// fetched lists the URLs of an archive whose last response was 200, without robots.txt.
 func fetched(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	all, err := explain.List(dir)
@@ -64,8 +64,8 @@ func fetched(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// Whichever of its names a crawl begins at: each page is fetched once, under the name
-// that the seed ends at, and no URL is asked for twice.
+// Whichever host name of a site the crawl starts at, each page is fetched once, under the name that the
+// seed redirects to, and no URL is requested twice.
 func TestNamesOfOneSite(t *testing.T) {
 	t.Parallel()
 	all := []string{"http://example.com", "https://example.com", "http://www.example.com", "https://www.example.com"}
@@ -107,7 +107,7 @@ func TestNamesOfOneSite(t *testing.T) {
 	}
 }
 
-// What one name alone has is found there; its own robots.txt holds for it.
+// A page that only one of the names serves is found there; that name's own robots.txt applies to it.
 func TestAPageOfAnotherNameAlone(t *testing.T) {
 	t.Parallel()
 	s := named(t, map[string]map[string]page{
@@ -128,7 +128,7 @@ func TestAPageOfAnotherNameAlone(t *testing.T) {
 			t.Errorf("%s%s is denied by the robots.txt of its own host", a.host, a.target)
 		}
 	}
-	// It is known to be so after crawl.db is lost, too.
+	// A rebuild of a lost crawl.db finds the same.
 	before := fetched(t, dir)
 	if err := os.Remove(filepath.Join(dir, "crawl.db")); err != nil {
 		t.Fatal(err)
@@ -141,8 +141,8 @@ func TestAPageOfAnotherNameAlone(t *testing.T) {
 	}
 }
 
-// A seed that leads to another site has failed, unless that is to be followed; the
-// same archive takes that up.
+// A seed that redirects to another site fails unless FollowSeed is set; the same archive can be
+// continued with it set.
 func TestFollowSeed(t *testing.T) {
 	t.Parallel()
 	for what, home := range map[string]page{
@@ -193,8 +193,7 @@ func TestFollowSeed(t *testing.T) {
 	}
 }
 
-// A page that only leads on is followed as a redirect is; one with more to it is a
-// page.
+// A page that does nothing but redirect is followed as a redirect; one with further content is a page.
 func TestPagesThatOnlyLeadOn(t *testing.T) {
 	t.Parallel()
 	s := named(t, map[string]map[string]page{"http://example.com": {
@@ -215,8 +214,7 @@ func TestPagesThatOnlyLeadOn(t *testing.T) {
 	}
 }
 
-// A redirect to itself that sets a cookie has cookies kept from then on, in this run
-// and the next.
+// A redirect to itself that sets a cookie turns cookies on, for this run and later ones.
 func TestCookieWallTurnsCookiesOn(t *testing.T) {
 	t.Parallel()
 	wall := func(body page) page {
@@ -247,7 +245,7 @@ func TestCookieWallTurnsCookiesOn(t *testing.T) {
 	}
 }
 
-// A cookie that another URL sets, to which the page redirects until it is sent.
+// The cookie is set by another URL, to which the page redirects until the cookie is sent.
 func TestACookieThatAnotherURLSets(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/check": {serve: func(w http.ResponseWriter, r *http.Request) {
@@ -274,8 +272,8 @@ func TestACookieThatAnotherURLSets(t *testing.T) {
 	}
 }
 
-// A sitemap or a feed as the seed is read as one; a sitemap that nobody named and
-// that leads to nothing is no failure.
+// A seed that is a sitemap or a feed is read as one; a guessed sitemap that lists nothing is not a
+// failure.
 func TestASitemapAsTheSeed(t *testing.T) {
 	t.Parallel()
 	for what, p := range map[string]page{
@@ -300,8 +298,8 @@ func TestASitemapAsTheSeed(t *testing.T) {
 	}
 }
 
-// The names of an intranet's site may be at private addresses as the seed is, those
-// of a public one may not; another host only where somebody names it.
+// The other names of a site may have private addresses if the seed has one, of the same kind. Another
+// host may only if it is also admitted by FollowSeed or AllowHosts.
 func TestPrivateAddressesOfTheNames(t *testing.T) {
 	t.Parallel()
 	const private, public = "10.1.1.1", "93.184.216.34"
@@ -342,7 +340,7 @@ func TestPrivateAddressesOfTheNames(t *testing.T) {
 	}
 }
 
-// What an https server says to plain http is told as that.
+// A seed requested in plain http from a port that speaks https fails with a reason that says so.
 func TestASeedInPlainHTTP(t *testing.T) {
 	t.Parallel()
 	site := httptest.NewTLSServer(http.NotFoundHandler())

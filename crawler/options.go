@@ -21,25 +21,25 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Options of a crawl.
+// Options are the settings of a crawl.
 type Options struct {
 	Seed   weburl.URL
-	Scope  judge.Scope // its origins are added by the crawl
+	Scope  judge.Scope // the crawl adds the origins
 	Traps  judge.Traps
 	Limits Limits
 	Given  Given
 	Names
-	Round *revisit.Options // visit again what is known; nil goes on with what is queued
+	Round *revisit.Options // visits known URLs again; nil continues with the queued ones
 	SiteFiles
 
 	Rules       rules.Options
-	RelNofollow bool // rel=nofollow stops a link
+	RelNofollow bool // links with rel=nofollow are not followed
 
 	Pace  politeness.Options
 	Fetch fetch.Options
 	Cookies
 	Retry
-	MaxParse int64 // octets of a decoded body that are read for links; 0 is 16 MiB
+	MaxParse int64 // octets of a decoded body that are parsed for links; 0 is 16 MiB
 
 	Rendering
 
@@ -54,82 +54,79 @@ type (
 	Retry     = visit.Retry
 )
 
-// Cookies are those of sessions.
+// Cookies are the settings for session cookies.
 type Cookies struct {
-	// SessionCookies uses the jar of Fetch.Cookies only for a site that puts the ids
-	// of sessions into its links otherwise, once a request has shown that it helps.
+	// SessionCookies uses the jar of Fetch.Cookies only for a site that otherwise puts session
+	// ids into its links, once a request has shown that cookies prevent that.
 	SessionCookies bool
-	session        *visit.Session // that jar
+	session        *visit.Session // wraps the jar of Fetch.Cookies
 }
 
-// Rendering is which pages a browser renders.
+// Rendering says which pages are rendered, and by which browser.
 type Rendering struct {
 	Render  RenderMode
 	Browser Browser // closed with the crawl; nil renders nothing
 }
 
-// Remembered is what the archive keeps of the settings.
+// Remembered is what the archive stores of the settings.
 type Remembered struct {
-	Settings any // for resume and people
-	// Public is what of the settings every segment may tell whoever gets it; of
-	// it, settings come back when crawl.db is rebuilt. It must hold no secrets.
+	Settings any // stored in crawl.db, for resume and status
+	// Public is stored in every segment, so whoever gets a segment can read it: it must hold no
+	// secrets. Rebuilding crawl.db restores the settings from it.
 	Public any
 }
 
-// Hooks are how a crawl and the program around it speak with each other.
+// Hooks connect the crawl and the calling program.
 type Hooks struct {
 	Now    func() time.Time // the clock; nil is time.Now
 	Logger *slog.Logger
-	// Gate is asked before each request, those for robots.txt and sitemaps,
-	// redirects and further tries included; see fetch.Options. With an error
-	// nothing is sent, and the run ends as Stopped; the URL stays queued.
+	// Gate is called before each request, including robots.txt, sitemaps, redirects and retries;
+	// see fetch.Options. If it returns an error, nothing is sent and the run ends as Stopped;
+	// the URL stays queued.
 	Gate func(ctx context.Context, host string, addr netip.Addr) error
-	// OnVisit is called with each visit that a commit has made durable, in the
-	// order of commits, by one goroutine. A kill right after a commit costs its
-	// calls: whoever must see each visit reads the archive once more at the
-	// start. An error ends the run and is Run's.
+	// OnVisit is called for each visit after its commit, in the order of commits, from one
+	// goroutine. A kill right after a commit loses its calls: a caller that must see every
+	// visit reads the archive again at the start. An error ends the run and is returned by Run.
 	OnVisit func(ctx context.Context, v *crawllog.Visit) error
 	// OnCommit is called after each commit, before OnVisit, by the same goroutine.
 	OnCommit func(Commit)
-	// CommitEvery is how long visits wait for others to be committed with while there
-	// is more to fetch; 0 commits one that comes alone at once. A kill costs those
-	// that wait, and two syncs of the disk are saved for each of them.
+	// CommitEvery is how long visits wait to be committed together while there is more to
+	// fetch; 0 commits a single visit at once. A kill loses the visits that wait; each commit
+	// saved saves two syncs of the disk.
 	CommitEvery time.Duration
-	// StatusEvery is the least time between two writings of status.json; 0 is a
-	// second.
+	// StatusEvery is the least time between two writes of status.json; 0 is one second.
 	StatusEvery time.Duration
-	// Steer, where it is not nil, brings what is wanted while the crawl runs.
+	// Steer, if not nil, delivers commands to the running crawl.
 	Steer <-chan Steering
-	// Known finds payloads in other archives, which are not kept again; nil finds none.
+	// Known finds payloads in other archives, which are not stored again; nil finds none.
 	Known visit.Known
-	Watch func(status.Status) // told about every second what goes on; may be nil
-	Tell  func(string)        // told what a person should know, in a line; nil logs it
+	Watch func(status.Status) // called about once a second with the progress; may be nil
+	Tell  func(string)        // called with one-line messages for the user; nil logs them
 }
 
-// Commit is one commit that is durable: when it began, and how long it took.
+// Commit describes one durable commit.
 type Commit struct {
 	Began  time.Time
 	Took   time.Duration
 	Visits []*crawllog.Visit // valid during the call
 }
 
-// Names are the site's, beside those that its redirects tell.
+// Names are names of the site, besides those that its redirects reveal.
 type Names struct {
-	FollowSeed bool     // wherever the seed redirects to is the site
-	Aliases    []string // hosts that are other names of the site
-	AllowHosts []string // hosts that may be at private addresses if the seed is
-	apart      []string // origins that might be names of the site and are not
+	FollowSeed bool     // the site to which the seed redirects is crawled, whichever it is
+	Aliases    []string // hosts that are further names of the site
+	AllowHosts []string // hosts that may have private addresses if the seed has one
+	apart      []string // origins that were tried as names of the site and are separate
 }
 
-// Limits end a crawl early; zero values are no limits. The URLs that are left
-// stay queued.
+// Limits end a run early; a zero value is no limit. The remaining URLs stay queued.
 type Limits struct {
 	Pages int           // pages fetched, in the life of the archive or in the round
 	Bytes int64         // octets of payloads, in the life of the archive or in the round
 	Time  time.Duration // of one run
 }
 
-// WithDefaults fills in what was left zero.
+// WithDefaults replaces zero values by the defaults.
 func (o Options) WithDefaults() Options {
 	if o.MaxRobotsAge == 0 {
 		o.MaxRobotsAge = o.Rules.Dialect.MaxAge()
@@ -145,7 +142,7 @@ func (o Options) WithDefaults() Options {
 		o.Fetch.Cookies = o.session
 	}
 	if o.Fetch.Now == nil {
-		o.Fetch.Now = o.Now // the end of a download and what follows go by one clock
+		o.Fetch.Now = o.Now // both must use the same clock
 	}
 	o.SitemapHosts = cmp.Or(o.SitemapHosts, 5)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
@@ -155,13 +152,13 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Session is what was found of the site's sessions; nil as long as nothing was.
+// Session returns what is known of the site's sessions; nil if nothing is.
 func (o *Options) Session() *status.Session { return o.session.Found() }
 
-// longestRetry is the longest that a URL waits for its next visit.
+// longestRetry returns the longest wait of a URL for its next attempt.
 func (o *Options) longestRetry() time.Duration { return visit.LongestRetry(o.Retries, o.RetryBase) }
 
-// SegmentInfo is what every segment says of the crawl that it is of.
+// SegmentInfo is the description of the crawl in the warcinfo record of each segment.
 type SegmentInfo struct {
 	Seed     string `json:"seed"`
 	Settings any    `json:"settings,omitempty"`
@@ -172,36 +169,36 @@ type Ending int
 
 // Endings of a run.
 const (
-	Done        Ending = iota // nothing is left
+	Done        Ending = iota // no URL is left
 	Limited                   // a limit was reached
-	Stopped                   // asked to stop, or could not go on; can be resumed
+	Stopped                   // stopped on request or by an error; can be resumed
 	Refused                   // robots.txt denies the seed or is unavailable
-	Unreachable               // no request of the site was ever answered
+	Unreachable               // no request of this run got a response from the site
 	DiskFull                  // the disk refused a write; can be resumed
 )
 
-// Result of a run.
+// Result is the result of a run.
 type Result struct {
 	Ending Ending
 	Why    string // in words
-	Denied bool   // with Refused, robots.txt denies the seed; else it is unavailable
-	Limit  string // with Limited, the one that was reached: "max-pages", "max-bytes", "max-time"
-	// Err is, with DiskFull, what the disk said; with Unreachable, an UnreachableError; with
-	// Refused, why there was no answer, if there was none.
+	Denied bool   // with Refused: robots.txt denies the seed; else it is unavailable
+	Limit  string // with Limited, the limit reached: "max-pages", "max-bytes", "max-time"
+	// Err is the disk's error with DiskFull, an UnreachableError with Unreachable, and with
+	// Refused why robots.txt got no response, if it got none.
 	Err    error
 	State  status.State
 	Counts frontier.Counts
 }
 
-// Judging is what links are judged with, of a crawl that begins.
+// Judging returns the settings by which a new crawl judges links.
 func (o *Options) Judging() *judge.Settings {
 	s := &judge.Settings{Scope: o.Scope, Traps: o.Traps}
 	s.Origins = append([]string{o.Seed.Origin()}, o.aliases()...)
 	return s
 }
 
-// aliases are the origins of the hosts that are named as the site's: by http and
-// https where the seed is at a usual port, else at its own.
+// aliases returns the origins of Options.Aliases: with http and https if the seed has a default port,
+// else with the seed's scheme and port.
 func (o *Options) aliases() (origins []string) {
 	port := strings.TrimPrefix(o.Seed.Host(), o.Seed.Hostname())
 	for _, host := range o.Aliases {
@@ -213,8 +210,8 @@ func (o *Options) aliases() (origins []string) {
 	return origins
 }
 
-// allowed are the hosts that may be at private addresses if the seed is: those that
-// are named, those of the site, and the seed's own with www. or without.
+// allowed returns the hosts that may have private addresses if the seed has one: AllowHosts, the
+// site's, and the seed's host with and without "www.".
 func (o *Options) allowed(origins []string) []string {
 	hosts := append([]string{judge.SiteHost(o.Seed.Hostname())}, o.AllowHosts...)
 	hosts = append(hosts, "www."+hosts[0])
@@ -224,8 +221,8 @@ func (o *Options) allowed(origins []string) []string {
 	return hosts
 }
 
-// Visiting is how answers are read. admit says whether one more host that is not
-// the site's may be asked for a sitemap, most of them in all.
+// Visiting returns the options for processing responses. admit reports whether one more host outside
+// the site, of at most most, may be asked for a sitemap.
 func (o *Options) Visiting(settings *judge.Settings, admit func(host string, most int) bool) visit.Options {
 	return visit.Options{Seed: o.Seed, Settings: settings, Rules: o.Rules, SiteFiles: o.SiteFiles, Retry: o.Retry,
 		Label: o.Archive.Label, Language: o.Fetch.Header.Get("Accept-Language"), FollowSeed: o.FollowSeed,

@@ -16,31 +16,30 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// origin is the state of one origin; the loop owns it. Origins at the same
-// host share a pace.
+// origin is the state of one origin. The loop owns it. Origins at the same host share a pace.
 type origin struct {
 	name    string // "scheme://host[:port]"
-	ours    bool   // of the site, not one that helps out with sitemaps or requisites
+	ours    bool   // part of the site, as opposed to a host of sitemaps or requisites
 	pace    *pace
-	rules   *rules.Robots          // in force; nil before the first robots.txt
-	from    crawllog.RobotsVersion // where rules come from
+	rules   *rules.Robots          // rules in force; nil before the first robots.txt
+	from    crawllog.RobotsVersion // the robots.txt that the rules are from
 	robots  robotsState
-	next    *frontier.Entry    // taken from the frontier, waiting for its time
-	judged  *crawllog.Decision // what robots.txt says of next
-	verdict judge.Verdict      // of all rules
-	by      *rules.Robots      // the rules that judged next
-	ended   time.Time          // of the last download
-	gone    bool               // given up, and with it what is queued for it
-	first   int                // visits that others wait for (GoesFirst), not yet committed
+	next    *frontier.Entry    // the next entry from the frontier, waiting for its time
+	judged  *crawllog.Decision // the robots.txt decision on next
+	verdict judge.Verdict      // the verdict of the whole chain on next
+	by      *rules.Robots      // the rules by which next was judged
+	ended   time.Time          // end of the last download
+	gone    bool               // given up, with everything queued for it
+	first   int                // visits that others wait for (goesFirst), not yet committed
 
-	// Its place in the schedule.
-	lane *lane // nil: in none
+	// Position in the schedule.
+	lane *lane // nil: not scheduled
 	turn uint64
 	due  time.Time
 	why  string
 }
 
-// origin finds or makes the state of an origin that URLs are queued for.
+// origin returns the state of an origin for which URLs are queued, creating it if necessary.
 func (c *Crawl) origin(name string, now time.Time) (*origin, error) {
 	s := c.schedule
 	if o := s.origins[name]; o != nil {
@@ -57,8 +56,8 @@ func (c *Crawl) origin(name string, now time.Time) (*origin, error) {
 	return o, nil
 }
 
-// recall finds the robots.txt entry of an origin and the rules last read. An
-// origin that this run discovered has its robots.txt at the head of its queue.
+// recall loads the robots.txt entry of an origin and the rules last read. If this run discovered the
+// origin, its robots.txt is the first entry of its queue.
 func (c *Crawl) recall(o *origin, now time.Time) (err error) {
 	if o.pace, err = c.pace(robotstxt.URL(o.name)); err != nil {
 		return err
@@ -89,26 +88,26 @@ func (c *Crawl) recall(o *origin, now time.Time) (err error) {
 	return nil
 }
 
-// ours says whether an origin is part of the site, or may prove to be.
+// ours reports whether an origin is part of the site, or may prove to be.
 func (c *Crawl) ours(o *origin) bool {
 	s, u := c.reader.Scope(), robotstxt.URL(o.name)
 	return s.Holds(u) || s.Sibling(u)
 }
 
-// isMain says whether there is no crawl without an origin: it is of the site, and
-// its pages are not asked for under another name.
+// isMain reports whether the crawl depends on an origin: it is part of the site, and its pages are not
+// fetched under another name.
 func (c *Crawl) isMain(o *origin) bool {
 	s := c.reader.Scope()
 	return s.Main(robotstxt.URL(o.name)) && (s.Primary == "" || s.Primary == o.name)
 }
 
-// hasWork says whether anything is queued for an origin.
+// hasWork reports whether URLs are queued for an origin.
 func (c *Crawl) hasWork(o *origin) bool {
 	_, ok := c.frontier.Waiting(o.name)
 	return ok
 }
 
-// enforce puts rules in force from the next request on.
+// enforce applies rules from the next request on.
 func (c *Crawl) enforce(o *origin, r *rules.Robots, from crawllog.RobotsVersion) {
 	o.rules, o.from = r, from
 	if o.ours {
@@ -117,14 +116,14 @@ func (c *Crawl) enforce(o *origin, r *rules.Robots, from crawllog.RobotsVersion)
 	o.pace.Obey(o.name, r.Pace())
 }
 
-// gate is the verdict of the rules in force (step 2). robots.txt itself is
-// always allowed (RFC 9309 §2.2.2).
+// gate returns the robots.txt decision on e (step 2). robots.txt itself is always allowed (RFC 9309
+// §2.2.2).
 func (o *origin) gate(e *frontier.Entry) crawllog.Decision {
 	return robotstxt.Decide(o.rules, &o.from, e.URL)
 }
 
-// withoutRules ends what cannot be crawled since robots.txt is unavailable:
-// the crawl, if it is of the site, else what is queued for that origin.
+// withoutRules handles an unavailable robots.txt: it ends the run if the origin is the site's main
+// one, else it gives the origin up.
 func (c *Crawl) withoutRules(o *origin, r *robotstxt.Answer, why string) {
 	if c.isMain(o) {
 		u := robotstxt.URL(o.name)
@@ -138,11 +137,11 @@ func (c *Crawl) withoutRules(o *origin, r *robotstxt.Answer, why string) {
 	c.giveUp(o, why)
 }
 
-// UnreachableError says that a host cannot be reached, and why: no connection
-// was made, or each was closed before any answer.
+// UnreachableError reports that a host cannot be reached: no connection was made, or each was closed
+// before the first byte of a response.
 type UnreachableError struct {
 	URL weburl.URL
-	Err error // of fetch
+	Err error // from package fetch
 }
 
 // Error reads "cannot reach example.org: no such host".
@@ -150,10 +149,10 @@ func (e *UnreachableError) Error() string {
 	return fmt.Sprintf("cannot reach %s: %s", e.URL.Host(), fetch.Cause(e.Err))
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// CannotReach is an UnreachableError, or nil where err is of another kind.
+// CannotReach returns an UnreachableError, or nil if err is of another kind.
 func CannotReach(u weburl.URL, err error) error {
 	if !unreachable(err) {
 		return nil
@@ -161,9 +160,9 @@ func CannotReach(u weburl.URL, err error) error {
 	return &UnreachableError{u, err}
 }
 
-// unreachable says whether no connection was made, or it was closed before the
-// first byte of an answer, as a server that speaks TLS only may do to plain
-// HTTP. One that is open and silent is a robots.txt that is unavailable.
+// unreachable reports whether no connection was made, or it was closed before the first byte of a
+// response, as a TLS server may do to plain HTTP. A timeout after the request is not unreachable;
+// the robots.txt is then unavailable.
 func unreachable(err error) bool {
 	switch fetch.KindOf(err) {
 	case fetch.KindDNS, fetch.KindRefused, fetch.KindConnect, fetch.KindTLS:
@@ -172,7 +171,7 @@ func unreachable(err error) bool {
 	return errors.Is(err, fetch.ErrNoAnswer)
 }
 
-// gaveUp ends what cannot be crawled since a host fails again and again.
+// gaveUp handles a host that fails repeatedly: it ends the run or gives the origin up.
 func (c *Crawl) gaveUp(o *origin, why string) {
 	if c.isMain(o) {
 		c.run.end(Stopped, why)
@@ -181,9 +180,8 @@ func (c *Crawl) gaveUp(o *origin, why string) {
 	c.giveUp(o, "giving up on "+o.name+": "+why)
 }
 
-// giveUp lets nothing more be asked of an origin, and finishes its
-// robots.txt. The pace it asked for still holds, since another origin at that
-// host may share it.
+// giveUp stops all requests to an origin and finishes its robots.txt entry. Its crawl delay stays in
+// force, as another origin at that host may share the pace.
 func (c *Crawl) giveUp(o *origin, why string) {
 	o.gone, o.rules = true, rules.DenyAll("unavailable: "+why)
 	if o.robots.done {
@@ -191,7 +189,7 @@ func (c *Crawl) giveUp(o *origin, why string) {
 	}
 	o.robots.done = true
 	state := frontier.StateFailed
-	if c.reader.Scope().Sibling(o.robots.entry.URL) { // nobody knows whether it is of the site
+	if c.reader.Scope().Sibling(o.robots.entry.URL) { // it is unknown whether it is part of the site
 		state = frontier.StateDisregarded
 	}
 	c.dismiss(&visit.Outcome{Entry: o.robots.entry, State: state, Reason: visit.Because(judge.NoRobots, why)})

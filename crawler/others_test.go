@@ -9,10 +9,9 @@ import (
 	"curtsy/crawler"
 )
 
-// polite compares the servers' own logs with what they were promised: never
-// more requests at a time than so many, over all hosts together, and between
-// two requests to one host, and between any two to hosts that are not the
-// site's, the pause.
+// polite checks the servers' logs: never more than atATime requests at once over all hosts together,
+// and at least the pause between two requests to the site's host, and between any two requests to the
+// other hosts.
 func polite(t *testing.T, log []asked, site string, atATime int, pause time.Duration) {
 	t.Helper()
 	last := map[string]asked{}
@@ -31,7 +30,7 @@ func polite(t *testing.T, log []asked, site string, atATime int, pause time.Dura
 				continue
 			}
 			from := last[group].end
-			if atATime > 1 || group == "other hosts" { // pauses run between starts
+			if atATime > 1 || group == "other hosts" { // pauses are counted between starts
 				from = last[group].start
 			}
 			if gap := a.start.Sub(from); last[group].host != "" && gap < pause {
@@ -43,7 +42,7 @@ func polite(t *testing.T, log []asked, site string, atATime int, pause time.Dura
 	}
 }
 
-// A robots.txt cannot aim the crawl at others.
+// A robots.txt cannot make the crawl flood other hosts.
 func TestThousandsOfSitemapHostsAreNotAsked(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -89,8 +88,8 @@ func TestThousandsOfSitemapHostsAreNotAsked(t *testing.T) {
 	}
 }
 
-// Requisites of many hosts, sitemaps and a robots.txt that moves about: every
-// host that is contacted keeps its pace, by its own log.
+// With requisites on many hosts, sitemaps, and a robots.txt that redirects elsewhere, every contacted
+// host sees its pace kept, by its own log.
 func TestEveryHostThatIsContactedKeepsItsPace(t *testing.T) {
 	t.Parallel()
 	pages := map[string]page{

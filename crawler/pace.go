@@ -9,27 +9,26 @@ import (
 	"curtsy/politeness"
 )
 
-// pace is when a host is asked.
+// pace decides when a host may be asked.
 type pace struct {
 	*politeness.Host
 	host    string
-	origins []*origin // that wait for it
+	origins []*origin // origins to look at again when a request here has ended
 }
 
 func newPace(host string, o politeness.Options) *pace {
 	return &pace{Host: politeness.NewHost(o), host: host}
 }
 
-// waits notes that an origin is to be looked at when a request here has ended.
+// waits adds an origin to be looked at again when a request here has ended.
 func (p *pace) waits(o *origin) {
 	if !slices.Contains(p.origins, o) {
 		p.origins = append(p.origins, o)
 	}
 }
 
-// pace finds or makes the pace of u's host. What the robots.txt of an origin
-// there asked for before the crawl was stopped counts, also where nothing is
-// queued for that origin any more.
+// pace returns the pace of u's host, creating it if necessary. It obeys the robots.txt of both
+// origins there as last archived, even if nothing is queued for one of them.
 func (c *Crawl) pace(u weburl.URL) (*pace, error) {
 	paces := c.schedule.paces
 	if p := paces[u.Host()]; p != nil {
@@ -50,8 +49,8 @@ func (c *Crawl) pace(u weburl.URL) (*pace, error) {
 	return p, nil
 }
 
-// restore continues the pace of a host where the last run left it. After a
-// kill nobody knows when the last request ended: perhaps right now.
+// restore continues the pace of a host from the last run. After a kill it is unknown when the last
+// request ended; it is assumed to be now.
 func (c *Crawl) restore(p *pace) {
 	s, ok := c.ledger.get().Paces[p.host]
 	if c.ledger.killed {
@@ -62,10 +61,9 @@ func (c *Crawl) restore(p *pace) {
 	}
 }
 
-// margin is added to the end of a download before the pause begins. A server
-// is done with a request only when its last write has returned, which may be
-// after the client has read what it wrote, and it is the server's clock that
-// counts.
+// margin is added to the end of a download before the pause begins. The server finishes a request only
+// when its last write has returned, which may be after the client has read the data, and the pause
+// must be kept on the server's clock.
 func (p *pace) margin() time.Duration {
 	d, _ := p.Delay()
 	return min(d/200, time.Millisecond)

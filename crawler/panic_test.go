@@ -19,7 +19,8 @@ import (
 	"curtsy/storage"
 )
 
-// panics is a log that fails where a page cannot be decoded: in the middle of reading it.
+// panics is a log handler that panics on the message that a page cannot be decoded, that is, while
+// the page is read.
 type panics struct{ times *atomic.Int32 }
 
 func (panics) Enabled(context.Context, slog.Level) bool { return true }
@@ -33,8 +34,8 @@ func (p panics) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// A panic while an answer is read is the failure of that URL, once: the others are
-// fetched, and neither another run nor a rebuild stops at it.
+// A panic while a response is read makes that URL fail, once: the others are fetched, and neither
+// another run nor a rebuild stops at it.
 func TestAPanicIsTheFailureOfItsURL(t *testing.T) {
 	t.Parallel()
 	bad := page{header: []string{"Content-Type: text/html", "Content-Encoding: gzip"},
@@ -62,8 +63,8 @@ func TestAPanicIsTheFailureOfItsURL(t *testing.T) {
 	}
 }
 
-// A panic while a link is judged, be it by the goroutine that reads, commits or chooses,
-// is that of the link's URL.
+// A panic while a link is judged makes the link's URL fail, whether it happens in the goroutine that
+// parses, commits or selects.
 func TestAPanicWhileALinkIsJudged(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a"), "/a": links()})
@@ -82,7 +83,7 @@ func TestAPanicWhileALinkIsJudged(t *testing.T) {
 	}
 }
 
-// readPanics is a temporary file whose nth reading from its beginning panics; 0 is none.
+// readPanics is a temporary file that panics the nth time it is read from offset 0; 0 is never.
 type readPanics struct {
 	*os.File
 	times *atomic.Int32
@@ -96,13 +97,12 @@ func (f readPanics) ReadAt(p []byte, at int64) (int, error) {
 	return f.File.ReadAt(p, at)
 }
 
-// Whatever step reads the body when the program fails, while its records are made
-// included, it is that URL's failure, and once.
+// A panic at any reading of a body, also while its records are written, makes that URL fail, once.
 func TestAPanicAtAnyReadingOfABody(t *testing.T) {
 	t.Parallel()
 	long(t)
 	for size, kind := range map[int]string{1 << 16: "text/html",
-		5 << 20: "application/zip"} { // the second one's record is streamed
+		5 << 20: "application/zip"} { // the larger one's record is streamed
 		big := page{header: []string{"Content-Type: " + kind}, body: strings.Repeat("lorem ipsum dolor", size/17)}
 		s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/big", "/b"), "/big": big,
 			"/a": links(), "/b": links()})
@@ -135,8 +135,8 @@ func TestAPanicAtAnyReadingOfABody(t *testing.T) {
 	}
 }
 
-// A crawl.db that proves damaged while a visit is made ends the crawl, as damage: it
-// is no failure of the URL.
+// Damage in crawl.db that shows while a visit is made ends the crawl as damage; it is not a failure of
+// the URL.
 func TestDamageThatAVisitMeetsIsTheArchives(t *testing.T) {
 	t.Parallel()
 	var dir string

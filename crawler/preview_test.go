@@ -9,7 +9,7 @@ import (
 	"curtsy/crawler/preview"
 )
 
-// preview is a dry run of a site whose robots.txt names sitemaps.
+// previewed is the preview of a site whose robots.txt names sitemaps.
 func previewed(t *testing.T, s *site, robots string, sitemaps ...string) *preview.Preview {
 	t.Helper()
 	s.set("/robots.txt", text(robots+"\nSitemap: "+strings.Join(sitemaps, "\nSitemap: ")))
@@ -75,8 +75,8 @@ func TestPreviewOfAPaceOfYearsDoesNotOverflow(t *testing.T) {
 	}
 }
 
-// A dry run says what the site's names are, what robots.txt asks for and what a crawl
-// would need, from one page.
+// A preview tells from one page what the site's host names are, what robots.txt asks for, and what a
+// crawl would need.
 func TestPreviewOfTheFirstPage(t *testing.T) {
 	t.Parallel()
 	s := named(t, map[string]map[string]page{

@@ -9,8 +9,8 @@ import (
 	"curtsy/crawler/revisit"
 )
 
-// A name that was made up to learn how a site answers is no URL of the site: it counts
-// nowhere, whatever it is answered with.
+// A probe, a made-up URL that shows how a site answers for missing pages, is not a URL of the site: it
+// is counted nowhere, whatever the response.
 func TestAMadeUpNameCountsNowhere(t *testing.T) {
 	t.Parallel()
 	const of = `<title>Part</title>All parts are alike, and each of them leads to one more part.`

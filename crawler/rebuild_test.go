@@ -24,7 +24,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// rebuilt makes the index anew and checks the archive.
+// rebuilt rebuilds the index and checks the archive.
 func rebuilt(t *testing.T, dir string, o crawler.Options) *rebuild.Done {
 	t.Helper()
 	d, err := rebuild.Archive(dir, o)
@@ -36,8 +36,8 @@ func rebuilt(t *testing.T, dir string, o crawler.Options) *rebuild.Done {
 	return d
 }
 
-// told is an archive in lines: every URL with what became of it, and every
-// visit with what a person or a mirror sees of it.
+// told describes an archive in lines: every URL with its state, and every visit with what is shown of
+// it to a person or in a mirror.
 func told(t *testing.T, dir string) []string {
 	t.Helper()
 	list, err := explain.List(dir)
@@ -87,7 +87,7 @@ func told(t *testing.T, dir string) []string {
 	return lines
 }
 
-// hexless is a text without the addresses of pointers in it.
+// hexless removes pointer addresses from a text.
 func hexless(s string) string {
 	var words []string
 	for w := range strings.FieldsSeq(s) {
@@ -99,7 +99,7 @@ func hexless(s string) string {
 	return strings.Join(words, " ")
 }
 
-// diff tells which lines differ.
+// diff reports the lines that differ.
 func diff(t *testing.T, got, want []string) {
 	t.Helper()
 	for _, line := range got {
@@ -114,7 +114,7 @@ func diff(t *testing.T, got, want []string) {
 	}
 }
 
-// varied is a site with most of what a rebuild may stumble over.
+// varied is a site with most of the cases that a rebuild has to handle.
 func varied(t *testing.T) *site {
 	same := html(strings.Repeat("the same ", 300))
 	return newSite(t, map[string]page{
@@ -152,7 +152,7 @@ func TestRebuildOfAFinishedCrawlTellsWhatItTold(t *testing.T) {
 	}
 	s.forget()
 	d := rebuilt(t, dir, o)
-	if d.Queued != 2 || d.Again != 1 { // the page that asked not to be kept, and what robots.txt denies
+	if d.Queued != 2 || d.Again != 1 { // the withheld page, and the one that robots.txt disallows
 		t.Errorf("%d URLs wait, %d again, want 2 and 1", d.Queued, d.Again)
 	}
 	if r := crawl(t, dir, o); r.Ending != crawler.Done {
@@ -164,8 +164,8 @@ func TestRebuildOfAFinishedCrawlTellsWhatItTold(t *testing.T) {
 	checkRecords(t, records(t, dir))
 }
 
-// Every way in which crawl.db may be lost: it is named, rebuilt, and nothing
-// but what nobody knows any more is asked for.
+// However crawl.db is lost, the damage is reported, the index is rebuilt, and only what no segment
+// tells is requested again.
 func TestRebuildOfADestroyedIndex(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -231,8 +231,7 @@ func TestRebuildOfADestroyedIndex(t *testing.T) {
 	}
 }
 
-// A crawl that was killed on its way, and lost its index: rebuilt, resumed, it
-// is as one that nobody disturbed.
+// A crawl that was killed and lost its index, rebuilt and resumed, ends like an undisturbed one.
 func TestRebuildOfAnUnfinishedCrawlLosesNothing(t *testing.T) {
 	for _, nth := range []int{3, 12, 30} {
 		t.Run(fmt.Sprint(nth), func(t *testing.T) {
@@ -261,7 +260,7 @@ func TestRebuildOfAnUnfinishedCrawlLosesNothing(t *testing.T) {
 	}
 }
 
-// captures are the URLs that segments hold a good response of.
+// captures returns the URLs of which the segments hold an intact response.
 func captures(t *testing.T, dir string) map[string]bool {
 	t.Helper()
 	held := map[string]bool{}
@@ -273,7 +272,7 @@ func captures(t *testing.T, dir string) map[string]bool {
 	return held
 }
 
-// Damage in a segment besides: what is intact is kept, the rest queued.
+// The index is lost and a segment is damaged: what is intact is kept, the rest is queued.
 func TestRebuildPassesOverDamageInSegments(t *testing.T) {
 	long(t)
 	for name, do := range map[string]func(t *testing.T, path string, r crawllog.Record){
@@ -317,7 +316,7 @@ func TestRebuildPassesOverDamageInSegments(t *testing.T) {
 			crawl(t, dir, o)
 			want := []string{target}
 			if name == "an octet of a request" || name == "the last octet of a visit" {
-				want = nil // the response is whole, and kept
+				want = nil // the response is intact and kept
 			}
 			same(t, "fetched again", s.requests(), want)
 			checkRecords(t, records(t, dir))
@@ -330,8 +329,7 @@ func TestRebuildPassesOverDamageInSegments(t *testing.T) {
 	}
 }
 
-// The robots.txt that was in force stays in force, also when it was last
-// answered with "not modified".
+// The robots.txt in force stays in force after a rebuild, also if the last response was 304.
 func TestRebuildKeepsRobotsHistory(t *testing.T) {
 	t.Parallel()
 	s := small(t)
@@ -407,7 +405,7 @@ func TestKilledRebuildIsRepeatable(t *testing.T) {
 	check(t, dir)
 }
 
-// Records that lie in two segments, as a killed repair leaves them, are taken once.
+// Records that are in two segments, as a killed repair leaves them, are counted once.
 func TestRebuildTakesCopiesOnce(t *testing.T) {
 	t.Parallel()
 	s := small(t)
@@ -434,8 +432,7 @@ func TestRebuildTakesCopiesOnce(t *testing.T) {
 	}
 }
 
-// Other names of the site, rules behind redirects, and sitemaps of sitemaps
-// come back too.
+// Other host names of the site, redirected robots.txt, and sitemap indexes are restored too.
 func TestRebuildOfASiteOfManyNames(t *testing.T) {
 	t.Parallel()
 	robots := text("User-agent: *\nDisallow: /no\nHost: www.example.com\nSitemap: https://www.example.com/index.xml\n")
@@ -483,7 +480,7 @@ func TestRebuildOfASiteOfManyNames(t *testing.T) {
 	}
 }
 
-// Random octets anywhere in crawl.db: where that is found, it is rebuilt.
+// Random octets anywhere in crawl.db: if the damage is detected, the index is rebuilt.
 func TestRebuildOfAnIndexWithRandomOctets(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -510,7 +507,7 @@ func TestRebuildOfAnIndexWithRandomOctets(t *testing.T) {
 		}
 		var damage *storage.DamageError
 		if _, err := verify.Repair(dir, slog.New(slog.DiscardHandler)); !errors.As(err, &damage) || !damage.Index() {
-			continue // in a page that is not used
+			continue // the octets were in an unused page
 		}
 		n++
 		s.forget()
@@ -523,8 +520,7 @@ func TestRebuildOfAnIndexWithRandomOctets(t *testing.T) {
 	}
 }
 
-// What nobody can know any more is asked for again; what a trap rule held back
-// stays held back.
+// URLs whose outcome no record tells are requested again; what a trap rule excluded stays excluded.
 func TestRebuildAsksAgainForWhatBroughtNoResponseAndForNothingElse(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/broken", "/n/1"),
@@ -560,7 +556,7 @@ func TestRebuildAsksAgainForWhatBroughtNoResponseAndForNothingElse(t *testing.T)
 	}
 }
 
-// The original of a revisit is damaged: both are fetched again.
+// If the original of a revisit is damaged, both are fetched again.
 func TestRebuildWithoutAnOriginalAsksForItsRevisitsToo(t *testing.T) {
 	t.Parallel()
 	body := html(strings.Repeat("the same ", 500))

@@ -21,23 +21,22 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// A page is rendered between steps 4 and 5 of its visit. What its scripts ask
-// for becomes URLs of the frontier, of the class requisite, which are judged,
-// paced and archived as all are; the browser is answered from the archive once
-// they are there. So a URL that many pages ask for is fetched once, and a kill
-// costs the page that was being rendered, and none of what it asked for.
+// A page is rendered between steps 4 and 5 of its visit. What its scripts request becomes URLs of the
+// frontier, of class requisite, which are judged, paced and archived like all others; once they are
+// archived, the browser gets them from the archive. So a URL that many pages use is fetched once, and a
+// kill loses only the page being rendered, not what it requested.
 
 // RenderMode says which pages are rendered.
 type RenderMode int
 
-// The modes.
+// The render modes.
 const (
 	RenderNone RenderMode = iota
-	RenderBare            // those that show next to nothing without their scripts
+	RenderBare            // pages that show next to nothing without their scripts
 	RenderAll
 )
 
-// Browser renders pages, as *render.Browser does. It is usable again after Close.
+// Browser renders pages, as *render.Browser does. It must be usable again after Close.
 type Browser interface {
 	Render(ctx context.Context, url string, answer render.Fetch) (*render.Page, error)
 	Close()
@@ -45,19 +44,19 @@ type Browser interface {
 
 // Bounds of rendering.
 const (
-	maxTabs     = 2                // pages at a time
-	maxAnswer   = 32 << 20         // octets of an answer that a browser is given
-	maxPageWait = 30 * time.Second // for what is queued as a page, whose turn may be far
+	maxTabs     = 2                // pages rendered at the same time
+	maxAnswer   = 32 << 20         // octets of a response given to the browser
+	maxPageWait = 30 * time.Second // for a URL that is queued as a page, whose turn may be far off
 )
 
-// tabs is what rendering needs beside the crawl. Its zero value renders nothing.
+// tabs is the state of rendering. Its zero value renders nothing.
 type tabs struct {
 	browser Browser
-	free    chan struct{}   // holds a token for each page being rendered
+	free    chan struct{}   // holds one token per page being rendered
 	ctx     context.Context // ends with the run, before the visits in flight do
 
 	mu     sync.Mutex
-	wanted map[weburl.URL]chan struct{} // closed by the next commit that says something of the URL
+	wanted map[weburl.URL]chan struct{} // closed by the next commit that concerns the URL
 }
 
 func (t *tabs) open(o *Options) {
@@ -74,7 +73,7 @@ func (t *tabs) close() {
 	}
 }
 
-// wait is a channel that the next commit closes that has the URL's outcome, or a link to it.
+// wait returns a channel that is closed by the next commit with the URL's outcome or a link to it.
 func (t *tabs) wait(u weburl.URL) <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,7 +85,7 @@ func (t *tabs) wait(u weburl.URL) <-chan struct{} {
 	return ch
 }
 
-// committed tells whoever waits for a URL that a group settled, put off or queued.
+// committed wakes those who wait for a URL that the group settled, retries or queued.
 func (t *tabs) committed(group []*outcome) {
 	if t.browser == nil {
 		return
@@ -112,8 +111,8 @@ func (t *tabs) wake(u weburl.URL) {
 	}
 }
 
-// render has a page's scripts run, if the page is one to be rendered. It is
-// false where the run ended meanwhile: then the visit is as if it had not been.
+// render renders the page of a visit if the mode asks for it. It returns false if the run ended
+// meanwhile: the visit is then dropped.
 func (c *Crawl) render(j *job, x *fetch.Exchange) bool {
 	if c.tabs.browser == nil {
 		return true
@@ -155,14 +154,14 @@ func newRendered(p *render.Page) *visit.Rendered {
 	return r
 }
 
-// asker answers what the page of a job asks for.
+// asker answers the requests of a job's page.
 type asker struct {
 	c     *Crawl
 	j     *job
 	shell *visit.Shell
 }
 
-// answer is a render.Fetch.
+// answer implements render.Fetch.
 func (a *asker) answer(ctx context.Context, r render.Request) (_ *render.Response, err error) {
 	defer func() {
 		if _, ok := errors.AsType[*storage.DamageError](err); ok {
@@ -184,8 +183,7 @@ func (a *asker) answer(ctx context.Context, r render.Request) (_ *render.Respons
 	return a.c.archived(f)
 }
 
-// settled waits until it is decided what becomes of a URL, which is put into
-// the frontier where it is not known.
+// settled adds a URL to the frontier if it is unknown, and waits until it is no longer queued.
 func (a *asker) settled(ctx context.Context, u weburl.URL) (f frontier.Found, err error) {
 	c, asked := a.c, false
 	late := time.After(maxPageWait)
@@ -222,7 +220,7 @@ func (a *asker) settled(ctx context.Context, u weburl.URL) (f frontier.Found, er
 	}
 }
 
-// archived is the answer that the archive has for a URL.
+// archived returns the archived response of a URL.
 func (c *Crawl) archived(f frontier.Found) (*render.Response, error) {
 	if f.State == frontier.StateDisregarded {
 		return nil, errors.New(f.Reason.String())

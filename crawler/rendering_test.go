@@ -23,12 +23,12 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// scripted is a browser that knows what the scripts of each page ask for, and
-// shows links to what the answers name.
+// scripted is a fake browser that knows what each page's scripts request, and adds links to what the
+// responses name.
 type scripted struct {
 	asks map[string][]string // by path
 	mu   sync.Mutex
-	why  map[string]string // by URL, why it was not answered
+	why  map[string]string // by URL, why no response was given
 	body map[string]string
 }
 
@@ -116,7 +116,7 @@ func TestPagesThatScriptsMake(t *testing.T) {
 	}
 }
 
-// What can never come is told at once: a page is not kept waiting for URLs beyond the limit.
+// A request beyond the limit is refused at once, so that the page does not wait for it.
 func TestAPageAsksForMoreThanTheArchiveMayKnow(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/": html(`<!doctype html><title>app</title><div id=root></div><script></script>`),
@@ -136,7 +136,7 @@ func TestAPageAsksForMoreThanTheArchiveMayKnow(t *testing.T) {
 	}
 }
 
-// routed is a browser in which each page links to what its scripts show for fragments.
+// routed is a fake browser in which each page links to what its scripts show for fragments.
 type routed struct{ opened []string }
 
 func (b *routed) Close() {}
@@ -150,8 +150,8 @@ func (b *routed) Render(_ context.Context, url string, _ render.Fetch) (*render.
 			`</title><a href="#/">home</a><a href="#/a">a</a><a href="#/b?id=part">b</a><a href="#/none">none</a><a href="#place">place</a>`)}, err
 }
 
-// What scripts show for a fragment is a page of its own: it is rendered once, kept, found
-// again when crawl.db is made anew, and a file of the mirror whose links work.
+// What scripts show for a fragment is a page of its own: it is rendered once, kept, found again by a
+// rebuild, and exported to a mirror file whose links work.
 func TestRoutesArePages(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/app/": html(`<!doctype html><title>app</title><div id=root></div><script></script>`)})
@@ -190,8 +190,8 @@ func TestRoutesArePages(t *testing.T) {
 	}
 }
 
-// A site of which nothing is seen without scripts is recognised; a page that is
-// short, and one that only has few links, is not.
+// A site that shows nothing without scripts is recognised; a page that is merely short, or has few
+// links, is not.
 func TestPagesThatShowNothingAreCounted(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -213,8 +213,7 @@ func TestPagesThatShowNothingAreCounted(t *testing.T) {
 	}
 }
 
-// rendered are the documents that an archive holds of pages that were rendered,
-// and what publishing makes of them.
+// rendered returns the archived documents of rendered pages, as published.
 func rendered(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	a, err := storage.OpenRead(dir)

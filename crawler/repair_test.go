@@ -17,16 +17,16 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// harm is a way to damage an archive of small, and what is to be fetched again.
+// harm is a way to damage an archive of small, and what is then fetched again.
 type harm struct {
 	do    func(t *testing.T, dir string)
-	cut   bool     // from the last visit on; again is what lay there
-	says  string   // verify's words
+	cut   bool     // cut from the last visit on; again lists what was there
+	says  string   // what verify says
 	again []string // nil: every page
-	fine  bool     // opening the archive mends it
+	fine  bool     // opening the archive repairs it
 }
 
-// at is where the records of a visit lie.
+// at returns where the records of a visit are.
 func at(t *testing.T, dir, target string) (path string, r crawllog.Record) {
 	t.Helper()
 	row := rows(t, dir)[target]
@@ -34,7 +34,7 @@ func at(t *testing.T, dir, target string) (path string, r crawllog.Record) {
 	return filepath.Join(dir, "warc", v[len(v)-1].Record.Segment), *v[len(v)-1].Record
 }
 
-// lastOn is the page whose records lie last.
+// lastOn returns the page whose records come last.
 func lastOn(t *testing.T, dir string) (target string) {
 	t.Helper()
 	var most int64
@@ -68,7 +68,7 @@ func TestVerifyNamesDamageRepairMendsItAndResumeFetchesWhatIsMissing(t *testing.
 			flip(t, path, where(r))
 		}
 	}
-	middle := func(r crawllog.Record) int64 { return r.Offset + 40 } // behind the gzip header, of which not all octets matter
+	middle := func(r crawllog.Record) int64 { return r.Offset + 40 } // after the gzip header
 	for name, h := range map[string]harm{
 		"an octet of a response": {do: flipIn("/page/c", middle), says: "/page/c", again: []string{"/page/c"}},
 		"the first octet of a record": {do: flipIn("/page/d", func(r crawllog.Record) int64 { return r.Offset }),
@@ -169,7 +169,7 @@ func mend(t *testing.T, h harm) {
 	checkRecords(t, records(t, dir))
 }
 
-// A page that failed twice before it came, and whose last visit is damaged.
+// A page that failed twice before it was fetched, and whose last visit is damaged.
 func TestRepairLeavesEarlierVisitsAlone(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/late"),
@@ -190,7 +190,7 @@ func TestRepairLeavesEarlierVisitsAlone(t *testing.T) {
 	}
 }
 
-// The original of a revisit is damaged: both are fetched again.
+// If the original of a revisit is damaged, both are fetched again.
 func TestRepairOfAnOriginalTakesItsRevisitsAlong(t *testing.T) {
 	t.Parallel()
 	same := html(strings.Repeat("the same ", 500))
@@ -201,7 +201,7 @@ func TestRepairOfAnOriginalTakesItsRevisitsAlong(t *testing.T) {
 	crawl(t, dir, o)
 	original := "/a"
 	if rows(t, dir)["/b"].Kept == "response" {
-		original = "/b" // it was ready to be written first
+		original = "/b" // it was written first
 	}
 	path, r := at(t, dir, original)
 	flip(t, path, r.Offset+r.Length/3)
@@ -217,8 +217,7 @@ func TestRepairOfAnOriginalTakesItsRevisitsAlong(t *testing.T) {
 	checkRecords(t, records(t, dir))
 }
 
-// An early visit is damaged and a later one is not: what became of the URL
-// later stands, and is not written over.
+// An early visit is damaged and a later one is not: the later outcome stands and is not overwritten.
 func TestRepairOfAnEarlyVisitKeepsTheLaterOne(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/late"),
@@ -242,8 +241,8 @@ func TestRepairOfAnEarlyVisitKeepsTheLaterOne(t *testing.T) {
 	}
 }
 
-// A crawl.db that is put back from a backup knows less than its segments hold:
-// nothing of them is cut off, and a rebuild has it all.
+// A crawl.db restored from a backup knows less than its segments hold: nothing is cut off from them,
+// and a rebuild restores everything.
 func TestOlderDatabaseCutsNothingOff(t *testing.T) {
 	long(t)
 	t.Parallel()

@@ -10,13 +10,13 @@ import (
 	"curtsy/politeness"
 )
 
-// status puts a Status together; the loop calls it.
+// status builds a Status. Only the loop calls it.
 func (c *Crawl) status(now time.Time, state string) status.Status {
 	s := status.Of(c.State(), c.frontier.Counts(), state)
 	s.InProcess, s.InFlight = c.flight.inProcess(status.MaxInFlight)
 	s.Rate = c.run.rate.perSecond(now)
 	s.Updated, s.PID = now.UTC(), os.Getpid()
-	var pause time.Duration // that the site is given between two requests now
+	var pause time.Duration // the present pause between two requests to the site
 	if o := c.schedule.origins[c.opts.Seed.Origin()]; o != nil {
 		pause, s.Delay = o.pace.Delay()
 	}
@@ -33,18 +33,18 @@ func (c *Crawl) status(now time.Time, state string) status.Status {
 	}
 	if s.Growth = c.run.trend.growth(); !s.Growing() && !c.run.paused && c.run.rate.n >= leastVisits {
 		s.Left = left(c.toDo(s.Queued), s.Rate, pause)
-		if s.NextDue != nil { // all that is queued waits, for a retry or for hours
+		if s.NextDue != nil { // everything queued waits, for a retry or for permitted hours
 			s.Left = max(s.Left, s.NextDue.Sub(now))
 		}
 	}
 	return s
 }
 
-// leastVisits are those of a run before it is said how long it takes.
+// leastVisits is the number of visits after which the remaining time is estimated.
 const leastVisits = 5
 
-// toDo is how many URLs of those that are queued are left before the crawl ends, by
-// itself or by its limit of pages.
+// toDo returns how many of the queued URLs will be fetched before the crawl ends or reaches its limit of
+// pages.
 func (c *Crawl) toDo(queued int) int {
 	if most := c.opts.Limits.Pages; most > 0 {
 		st := c.ledger.get()
@@ -53,7 +53,7 @@ func (c *Crawl) toDo(queued int) int {
 	return queued
 }
 
-// report publishes the status and tells whoever watches.
+// report publishes the status and calls Watch.
 func (c *Crawl) report(state string) {
 	n := c.frontier.Counts().OfSite()
 	c.run.trend.add(n.Discovered, n.Queued())
@@ -68,8 +68,7 @@ func (c *Crawl) report(state string) {
 	}
 }
 
-// publish replaces status.json. It is derived data: failing to write it is
-// worth a line in the log and no more.
+// publish replaces status.json. It is derived data, so a failure is only logged.
 func (c *Crawl) publish(s status.Status) {
 	b, err := json.Marshal(s)
 	if err == nil {

@@ -13,29 +13,29 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// robotsState is the fetching of a robots.txt.
+// robotsState is the state of fetching an origin's robots.txt.
 type robotsState struct {
 	entry  *frontier.Entry
-	done   bool // the entry is finished: a fetch is one more visit
+	done   bool // the entry is finished: a further fetch is a refetch
 	busy   bool
-	url    weburl.URL // where the redirects led
+	url    weburl.URL // where the redirects have led so far
 	hops   int
-	visits int  // of this URL, in the archive
-	tries  int  // failures in a row
-	away   bool // the last of them was no connection
+	visits int  // visits of this URL in the archive
+	tries  int  // consecutive failures
+	away   bool // the last failure was that no connection was made
 	due    time.Time
-	good   time.Time // last had
+	good   time.Time // when it was last available
 }
 
-// Tries for a robots.txt that no good copy stands in for, before the crawl
-// gives up, and how long a failing one is not taken as absent (RFC 9309 §2.3.1.4).
+// maxRobotsTries is how often a robots.txt is tried without a usable copy before the crawl gives up.
+// maxRobotsGone is how long it may be unavailable before everything is allowed (RFC 9309 §2.3.1.4).
 const (
 	maxRobotsTries = 3
 	maxRobotsGone  = 30 * 24 * time.Hour
 )
 
-// robotsHad takes in the answer (the loop's side). refused is not empty when
-// the rules are unavailable, and none are in force.
+// robotsHad handles the response to a request for robots.txt; the loop calls it. refused is why the
+// rules are unavailable, if none are in force.
 func (c *Crawl) robotsHad(o *origin, r *robotstxt.Answer, now time.Time) (refused string) {
 	s := &o.robots
 	s.busy = false
@@ -45,7 +45,7 @@ func (c *Crawl) robotsHad(o *origin, r *robotstxt.Answer, now time.Time) (refuse
 		s.hops++
 		s.due = now
 		if c.opts.FollowSeed && o.name == c.opts.Seed.Origin() {
-			c.client.Allow(r.Hop.Hostname()) // the seed leads there, most likely
+			c.client.Allow(r.Hop.Hostname()) // most likely the seed redirects there too
 		}
 		return ""
 	}
@@ -54,7 +54,7 @@ func (c *Crawl) robotsHad(o *origin, r *robotstxt.Answer, now time.Time) (refuse
 		return c.robotsFailed(o, r, now)
 	}
 	s.tries, s.away, s.done = 0, false, true
-	// By what has passed since now, whoever sets the clock.
+	// A duration, not Expires itself: the clock may have been set.
 	s.good, s.due = now, now.Add(r.Version.Expires.Sub(r.Version.At))
 	if r.Same {
 		o.from.Expires = r.Version.Expires
@@ -70,7 +70,7 @@ func (c *Crawl) robotsHad(o *origin, r *robotstxt.Answer, now time.Time) (refuse
 	return ""
 }
 
-// robotsFailed keeps the last good copy in force, or waits, or gives up.
+// robotsFailed keeps the last good copy in force, schedules a retry, or gives up.
 func (c *Crawl) robotsFailed(o *origin, r *robotstxt.Answer, now time.Time) (refused string) {
 	s, why := &o.robots, r.Failed
 	s.tries++
@@ -93,20 +93,19 @@ func (c *Crawl) robotsFailed(o *origin, r *robotstxt.Answer, now time.Time) (ref
 	return ""
 }
 
-// opening says whether this is the site at the start of a round, before anything is
-// answered: its robots.txt comes first, and if the site is away the round ends, for
-// whoever runs it to try again.
+// opening reports whether o is the site's main origin at the start of a round, before any response. Its
+// robots.txt comes first; if the site is unreachable, the round ends and can be started again.
 func (c *Crawl) opening(o *origin) bool {
 	return c.opts.Round != nil && c.isMain(o) && c.ledger.answers() == c.ledger.had
 }
 
-// neverReached says that nothing answers, and nothing ever did: most likely a
-// name, a port or a scheme is mistyped, and a person is waiting to be told.
+// neverReached reports that no connection was made and none ever was in this crawl: most likely a name,
+// port or scheme is mistyped, and the user is waiting for the error.
 func (c *Crawl) neverReached(r *robotstxt.Answer) bool {
 	return unreachable(r.Err) && c.ledger.answers() == 0
 }
 
-// robotsVisit is the job of asking for a robots.txt.
+// robotsVisit makes the job that requests a robots.txt.
 func (c *Crawl) robotsVisit(o *origin) *job {
 	s := &o.robots
 	j := &job{origin: o, Attempt: visit.Attempt{Entry: s.entry, URL: s.url, N: s.visits + 1, Refetch: s.done,
@@ -117,8 +116,7 @@ func (c *Crawl) robotsVisit(o *origin) *job {
 	return j
 }
 
-// original is the response that the last copy of a robots.txt came in; nil
-// if it is not held.
+// original returns the response with the last copy of a robots.txt; nil if it is not archived.
 func (c *Crawl) original(e *frontier.Entry) *crawllog.Visit {
 	visits, err := c.archive.VisitsOf(e.ID)
 	if err != nil {

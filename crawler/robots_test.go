@@ -29,7 +29,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// history is the robots.txt versions that an archive knows.
+// history returns the robots.txt versions that an archive knows.
 func history(t *testing.T, dir, origin string) []crawllog.RobotsVersion {
 	t.Helper()
 	a, err := storage.OpenRead(dir)
@@ -44,7 +44,7 @@ func history(t *testing.T, dir, origin string) []crawllog.RobotsVersion {
 	return h
 }
 
-// turning is a robots.txt that changes with each answer; the last one stays.
+// turning is a robots.txt that changes with each request; the last version stays.
 func turning(pages ...page) page {
 	n := 0
 	return page{serve: func(w http.ResponseWriter, r *http.Request) {
@@ -65,7 +65,7 @@ func turning(pages ...page) page {
 	}}
 }
 
-// chain is a site of pages that link to the next, so that only one is queued.
+// chain is a site of pages each of which links to the next, so that only one is queued at a time.
 func chain(n int) map[string]page {
 	pages := map[string]page{"/": links("/p/0")}
 	for i := range n {
@@ -221,7 +221,7 @@ func TestLastGoodRobotsIsUsedWhileTheServerFails(t *testing.T) {
 	})
 }
 
-// aged makes the versions of an archive older.
+// aged makes the robots.txt versions of an archive older.
 func aged(t *testing.T, dir string, by time.Duration) {
 	t.Helper()
 	db, err := bbolt.Open(filepath.Join(dir, "crawl.db"), 0o644, nil)
@@ -465,8 +465,8 @@ func TestRulesBehindARedirectToAnotherHostHoldForTheFirst(t *testing.T) {
 	has(t, rows(t, dir)["/private"].Rule, "robots.txt: line 2: Disallow: /private")
 }
 
-// A robots.txt that moves to another host while the last one is in force: trouble over
-// there is that host's, which alone is left alone for a while.
+// While robots.txt redirects to another host and the last version is in force, trouble at that host
+// counts against that host only, and only that host is left alone for a while.
 func TestTroubleWhereRobotsHasMovedToIsNotTheSites(t *testing.T) {
 	t.Parallel()
 	pages := chain(150)
@@ -516,7 +516,7 @@ func TestChangedRobotsMayNameASitemap(t *testing.T) {
 	}
 }
 
-// waits runs a crawl until status says what it waits for, and stops it.
+// waits runs a crawl until status shows what it waits for, and stops it.
 func waits(t *testing.T, o crawler.Options, dir string) status.Status {
 	t.Helper()
 	stop, enough := context.WithCancel(t.Context())
@@ -561,7 +561,7 @@ func TestStatusSaysWhichRetryIsWaitedFor(t *testing.T) {
 
 func TestVisitTimeAndQuietHoursHoldTheCrawlAndStatusSaysUntilWhen(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // when a bubble begins
+	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // the start of a bubble's clock
 	from, to := now.Add(2*time.Hour), now.Add(4*time.Hour)
 	t.Run("Visit-time", func(t *testing.T) {
 		inBubble(t, map[string]page{
@@ -690,8 +690,8 @@ func TestRobotsThatCannotBeHadIsNoneToLookAt(t *testing.T) {
 	}
 }
 
-// A robots.txt of which a part came, or whose coding is damaged, says nothing: it is
-// asked for again, and no page before it is whole.
+// A truncated robots.txt, or one whose content coding is damaged, is not used: it is requested again,
+// and no page is fetched before it is complete.
 func TestARobotsTxtThatIsNotWholeIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	whole := "User-agent: *\nDisallow: /private\n"
@@ -727,8 +727,8 @@ func TestARobotsTxtThatIsNotWholeIsNotBelieved(t *testing.T) {
 	}
 }
 
-// A run that is killed before it has asked for the robots.txt that refused the crawl
-// leaves that to the next one.
+// A run that is killed before it refetched the robots.txt that refused the crawl leaves that to the
+// next run.
 func TestARefusedCrawlAsksForRobotsAlsoAfterAKill(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text("User-agent: *\nDisallow: /"), "/": html("home"),
@@ -739,7 +739,7 @@ func TestARefusedCrawlAsksForRobotsAlsoAfterAKill(t *testing.T) {
 	}
 	s.set("/robots.txt", text(""))
 	o.Given.Pages = []weburl.URL{weburl.MustParse(s.URL + "/given")}
-	c, err := crawler.Open(dir, o) // it writes what was given, and does no more
+	c, err := crawler.Open(dir, o) // it records what was given, and nothing else
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -751,7 +751,7 @@ func TestARefusedCrawlAsksForRobotsAlsoAfterAKill(t *testing.T) {
 	}
 }
 
-// A round asks for robots.txt first, once: not again after each kill.
+// A round requests robots.txt first, once: not again after each kill.
 func TestARoundAsksForRobotsOnce(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": html("a"), "/b": html("b")})

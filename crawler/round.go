@@ -11,12 +11,11 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// ErrUnfinished says that a round cannot begin: the crawl before it has not
-// come to its end.
+// ErrUnfinished reports that a round cannot begin because the crawl before it is not finished.
 var ErrUnfinished = errors.New("the crawl is not finished")
 
-// beginRound begins a round over an archive whose crawl is finished, or has reached
-// a limit, if one is asked for, or continues the one that has begun.
+// beginRound begins a round, if one is asked for, over a crawl that is finished or has reached a limit,
+// or continues a round that has begun.
 func (c *Crawl) beginRound(finished bool) error {
 	s := &c.ledger.state
 	if c.opts.Round == nil {
@@ -40,14 +39,14 @@ func (c *Crawl) beginRound(finished bool) error {
 	return c.planRound()
 }
 
-// full says whether the crawl, or its last round, has fetched all that its limits
-// allow: what is queued then waits for a higher limit, and for no end of the crawl.
+// full reports whether the crawl, or its last round, has reached a limit: what is still queued then
+// waits for a higher limit.
 func (c *Crawl) full() bool {
 	s, l := &c.ledger.state, &c.opts.Limits
 	return l.Pages > 0 && s.OfRound().Pages >= l.Pages || l.Bytes > 0 && s.OfRound().Bytes >= l.Bytes
 }
 
-// planRound queues what the round visits again.
+// planRound queues what the round is to visit.
 func (c *Crawl) planRound() error {
 	s := &c.ledger.state
 	if s.Round.Planned {
@@ -62,17 +61,16 @@ func (c *Crawl) planRound() error {
 	return c.commitFrontier()
 }
 
-// beyond says whether a URL is a page of another site: such pages came with an import.
+// beyond reports whether a URL is a page of another site; an import may have added such pages.
 func (c *Crawl) beyond(last *crawllog.Visit) bool {
 	return last.Class == frontier.Page.String() && !c.reader.Scope().Holds(weburl.FromCanonical(last.URL))
 }
 
-// RoundOpen says that Run has done what a part of a round was planned of, and
-// that opening the archive once more plans the rest.
+// RoundOpen reports whether only the first part of a round has been planned; opening the archive again
+// plans the rest.
 func (c *Crawl) RoundOpen() bool { return c.ledger.state.Round != nil && !c.ledger.state.Round.Planned }
 
-// sameAnswer marks the visits of a round that brought one answer for several
-// pages.
+// sameAnswer marks visits of a round that returned one response for several pages.
 func (c *Crawl) sameAnswer(o *outcome) error {
 	if o.Visit == nil || o.job == nil {
 		return nil

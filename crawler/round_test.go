@@ -33,13 +33,13 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// article is a page with a text of its own.
+// article is a page with distinct text.
 func article(name string) page {
 	return html("<!DOCTYPE html><title>" + name + "</title><p>All that there is to say about " + name +
 		", in a sentence.</p>")
 }
 
-// tagged is a page with a validator, answered with 304 where it is named.
+// tagged is a page with an ETag, answered with 304 if the request names it.
 func tagged(tag string, p page) page {
 	return page{serve: func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", tag)
@@ -62,7 +62,7 @@ func cutOff(body string) page {
 	}}
 }
 
-// hangUp is a server that answers nothing.
+// hangUp is a page for which the connection is closed without a response.
 func hangUp() page {
 	return page{serve: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }}
 }
@@ -78,7 +78,7 @@ func round(t *testing.T, dir string, o crawler.Options, r revisit.Options) crawl
 	return result
 }
 
-// found is what changed since the last round began, by target.
+// found returns the changes since the last round began, by target.
 func found(t *testing.T, dir string) map[string]*changes.Change {
 	t.Helper()
 	a, err := storage.OpenRead(dir)
@@ -101,8 +101,8 @@ func found(t *testing.T, dir string) map[string]*changes.Change {
 	return m
 }
 
-// TestGoneBad visits pages again that have gone bad, each in a way of its own:
-// what was good is what is shown, and each is named rightly.
+// TestGoneBad revisits pages each of which has gone bad in its own way: the good capture is still the
+// one shown, and each change is classified correctly.
 func TestGoneBad(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -167,7 +167,7 @@ func TestGoneBad(t *testing.T) {
 			}
 			switch {
 			case w.kind == changes.Changed || w.name == "loop":
-				continue // named by others; here it counts that nothing good is hidden
+				continue // tested elsewhere; here it matters that nothing good is hidden
 			case c == nil:
 				t.Errorf("round %d: %s: no change is told, want %s", i+1, w.name, w.kind)
 			case c.Kind != w.kind || !strings.Contains(c.Reason, w.why):
@@ -355,14 +355,14 @@ func TestRoundWantsAFinishedCrawl(t *testing.T) {
 	if _, err := crawler.Open(t.TempDir(), o); !errors.Is(err, storage.ErrNone) {
 		t.Errorf("a round over nothing: %v", err)
 	}
-	o.Limits.Pages = 1 // what a limit ended is as complete as it is to be
+	o.Limits.Pages = 1 // a crawl that its limit ended counts as complete
 	if r := crawl(t, dir, o); len(r.State.Rounds) != 1 || s.times("/") != 2 {
 		t.Errorf("a round over a crawl at its limit: %d rounds, %d requests for the seed",
 			len(r.State.Rounds), s.times("/"))
 	}
 }
 
-// TestRoundIsRebuilt: what rounds found out is in the segments, too.
+// TestRoundIsRebuilt: the results of rounds are in the segments, too.
 func TestRoundIsRebuilt(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -419,7 +419,7 @@ func TestRoundIsRebuilt(t *testing.T) {
 			t.Errorf("%s is %s (%s) after the rebuild", target, r.State, r.Rule)
 		}
 	}
-	crawl(t, dir, o) // what a rebuild queues
+	crawl(t, dir, o) // fetch what the rebuild queued
 	round(t, dir, o, revisit.Options{})
 	want["/changed"], want["/m5"] = 4, 4 // the same again
 	if after = shown("after a third round"); len(after.Rounds) != 3 || after.Round.N != 3 {
@@ -427,8 +427,8 @@ func TestRoundIsRebuilt(t *testing.T) {
 	}
 }
 
-// TestSuspectIsAskedOnceMore: an answer that is not taken for the page is asked for
-// again in the next round, whatever that one chooses, and then as other pages are.
+// TestSuspectIsAskedOnceMore: a response not taken for the page is requested again in the next round,
+// whatever that round selects, and after that like other pages.
 func TestSuspectIsAskedOnceMore(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -462,8 +462,8 @@ func TestSuspectIsAskedOnceMore(t *testing.T) {
 	}
 }
 
-// Copies are compared as they are when decoded: another time within a gzip is no change.
-// One that cannot be decoded is a line, and the others are told of.
+// Captures are compared after decoding: another time stamp in a gzip header is no change. One that
+// cannot be decoded is reported in a line, and the others are still compared.
 func TestChangesCompareDecodedBodies(t *testing.T) {
 	t.Parallel()
 	zipped := func(body string, at int64) page {
@@ -500,8 +500,8 @@ func TestChangesCompareDecodedBodies(t *testing.T) {
 	}
 }
 
-// What stays as it is for a run is not written with each commit. An archive of schema 7,
-// which has it in the same row, is read and continued; one that lost it is damaged.
+// State that stays the same during a run is not written with each commit. An archive of schema 7, which
+// has it in the same row, is read and continued; one that lost it is damaged.
 func TestRoundsAreARowOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{"/": links("/a"), "/a": article("a")})
@@ -561,7 +561,7 @@ func TestRoundsAreARowOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A plan that was killed, and is made again, counts each URL once.
+// A plan that was interrupted by a kill and is made again counts each URL once.
 func TestAPlanThatIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	_, seed := crawltest.Site(t, "-- / --\n<title>A</title><a href=/b>b</a><a href=/c>c</a>\n-- /b --\n<title>B</title>\n"+
@@ -584,8 +584,8 @@ func TestAPlanThatIsMadeAgain(t *testing.T) {
 	}
 }
 
-// Four names of one page are no four pages that one answer takes the place of: the page has
-// changed.
+// Four URLs of one page that change together are not taken for one response that replaced four pages:
+// the page has changed.
 func TestAPageOfManyNamesMayChange(t *testing.T) {
 	t.Parallel()
 	names := []string{"/a", "/a?by=name", "/a?by=age", "/a?by=size"}

@@ -117,7 +117,7 @@ func TestRelNofollowCanBeTurnedOff(t *testing.T) {
 	}
 }
 
-// Every way to say noarchive, on every kind of response.
+// Every way to state noarchive, on every kind of response.
 func TestNoarchiveKeepsTheBodyNowhere(t *testing.T) {
 	t.Parallel()
 	secret := "<title>" + unkept + "</title>" + unkept
@@ -143,7 +143,7 @@ func TestNoarchiveKeepsTheBodyNowhere(t *testing.T) {
 	})
 	dir := t.TempDir()
 	o := options(s.URL + "/")
-	r := crawl(t, dir, o) // which looks into every file
+	r := crawl(t, dir, o) // this checks every file, too
 	for _, target := range []string{"/meta", "/header", "/nocache", "/pdf", "/img", "/redirect", "/404", "/big",
 		"/two", "/cut"} {
 		v := visitsOf(t, dir, s.URL+target)
@@ -295,7 +295,7 @@ func TestSeedRedirectsToHTTPSAndWWWAreFollowedAndSaid(t *testing.T) {
 		got = append(got, a.host+a.target)
 	}
 	slices.Sort(got)
-	// /b is missing there, so that it is asked for where the link leads; http://www.…/c may be the site's
+	// /b is missing there, so it is requested where the link leads; http://www.…/c may belong to the site
 	same(t, "requests", got, []string{"example.com/", "example.com/b", "example.com/robots.txt", "www.example.com/",
 		"www.example.com/a", "www.example.com/b", "www.example.com/c", "www.example.com/robots.txt",
 		"www.example.com/robots.txt"})
@@ -320,7 +320,7 @@ func TestSeedThatRedirectsToAnotherSiteIsSaidAndNotFollowed(t *testing.T) {
 	}
 }
 
-// Host: of robots.txt decides nothing; that the name redirects does.
+// The Host line of robots.txt decides nothing; a redirect of that name does.
 func TestHostLineHasANameAsked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -353,7 +353,7 @@ func TestHostLineHasANameAsked(t *testing.T) {
 			got = slices.DeleteFunc(got, func(u string) bool {
 				return u == "www.site.example/a" &&
 					c.want == nil
-			}) // asked first, where it was found before
+			}) // requested first, at the origin where it was found
 			same(t, "requests", got, append([]string{"site.example/"}, append(c.want, "site.example/robots.txt",
 				"www.site.example/", "www.site.example/robots.txt")...))
 			same(t, "told", said, []string{c.told})
@@ -466,7 +466,7 @@ func TestRedirectToAParameterThatIsVoidIsFollowed(t *testing.T) {
 	same(t, "requests", got, []string{"/", "/robots.txt", "/shop", "/shop?sid=1", "/ware"})
 }
 
-// A page in the place of a sitemap or of a robots.txt asks what pages ask.
+// noarchive also holds for a page served in place of a sitemap or robots.txt.
 func TestNoarchiveHoldsInThePlaceOfListings(t *testing.T) {
 	t.Parallel()
 	bad := html(`<!DOCTYPE html><meta name="robots" content="noarchive"><title>not found</title><a href="/found">x</a><p>` + unkept)

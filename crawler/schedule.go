@@ -8,38 +8,37 @@ import (
 	"curtsy/politeness"
 )
 
-// schedule says which origin may be asked next. Each origin with something to
-// ask waits in one of two lanes, ordered by the time from which on it may be
-// asked; one that waits for an answer or a commit is in none until that comes.
-// It is the loop's own.
+// schedule decides which origin is asked next. An origin with something to ask is in one of two lanes,
+// ordered by the time from which it may be asked; one that waits for a response or a commit is in none.
+// Only the loop uses it.
 type schedule struct {
 	origins map[string]*origin
-	list    []*origin        // in the order of discovery
+	list    []*origin        // in order of discovery
 	paces   map[string]*pace // by host
 	site    lane
-	others  lane      // all that is not the site's: one pace for all of it
-	limited []*origin // wait for a page on its way, which may reach max-pages
+	others  lane      // hosts outside the site, which share one pace
+	limited []*origin // origins waiting for a page in flight that may reach max-pages
 	turns   uint64
 }
 
-// lane is a queue of origins by the time from which on each may be asked.
+// lane is a queue of origins, ordered by due.
 type lane struct {
-	queue []*origin // ordered
-	pace  *pace     // of all of them together; nil if there is none
+	queue []*origin // sorted by byDue
+	pace  *pace     // common to all of them; nil if there is none
 }
 
 func newSchedule(o *Options) *schedule {
 	s := &schedule{origins: map[string]*origin{}, paces: map[string]*pace{}}
-	// They never take the last place: a slow one would hold up the site.
+	// Other hosts leave one request to the site, so that slow ones do not hold it up.
 	s.others.pace = newPace("", politeness.Options{Shared: politeness.NewShared(o.Pace.Delay),
 		Concurrency: max(o.Pace.Concurrency-1, 1)})
 	return s
 }
 
-// enqueue queues an origin to be looked at now.
+// enqueue schedules an origin for now.
 func (s *schedule) enqueue(o *origin) { s.at(o, time.Time{}, "") }
 
-// at queues an origin to be looked at from a time on.
+// at schedules an origin for a time; politeness.Never removes it.
 func (s *schedule) at(o *origin, due time.Time, why string) {
 	s.dequeue(o)
 	l := &s.others
@@ -55,16 +54,16 @@ func (s *schedule) at(o *origin, due time.Time, why string) {
 	l.queue = slices.Insert(l.queue, i, o)
 }
 
-// dequeue takes an origin out of its lane.
+// dequeue removes an origin from its lane.
 func (s *schedule) dequeue(o *origin) {
 	if l := o.lane; l != nil {
-		i := slices.Index(l.queue, o) // and not by its time: a clock that is set may have changed the order
+		i := slices.Index(l.queue, o) // not a binary search: the order may be broken after the clock was set
 		l.queue = slices.Delete(l.queue, i, i+1)
 		o.lane = nil
 	}
 }
 
-// next takes an origin out whose time has come; nil if there is none.
+// next removes and returns an origin that is due; nil if there is none.
 func (s *schedule) next(now time.Time) *origin {
 	for _, l := range []*lane{&s.site, &s.others} {
 		if w, ok := l.first(now); ok && !w.until.After(now) {
@@ -76,7 +75,7 @@ func (s *schedule) next(now time.Time) *origin {
 	return nil
 }
 
-// earliest is what is waited for; !ok if nothing is.
+// earliest returns the earliest wait; ok is false if nothing is scheduled.
 func (s *schedule) earliest(now time.Time) (w waiting, ok bool) {
 	for _, l := range []*lane{&s.site, &s.others} {
 		if v, is := l.first(now); is && (!ok || v.until.Before(w.until)) {
@@ -86,7 +85,7 @@ func (s *schedule) earliest(now time.Time) (w waiting, ok bool) {
 	return w, ok
 }
 
-// first is the wait of the lane's first origin.
+// first returns the wait of the lane's first origin.
 func (l *lane) first(now time.Time) (w waiting, ok bool) {
 	if len(l.queue) == 0 {
 		return waiting{}, false
@@ -100,12 +99,11 @@ func (l *lane) first(now time.Time) (w waiting, ok bool) {
 	return w, true
 }
 
-// waiting is a time and what happens then.
+// waiting is a time, and what happens then.
 type waiting struct {
-	until time.Time // politeness.Never: when a request has ended
+	until time.Time // politeness.Never: until a request has ended
 	why   string
 }
 
-// byDue orders origins by when each is due; among equals it is first come, first
-// served.
+// byDue orders origins by due, and equal ones by turn.
 func byDue(a, b *origin) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.turn, b.turn)) }

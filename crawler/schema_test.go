@@ -13,8 +13,8 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// An archive of schema 4, which named payloads by their SHA-1 and kept reasons
-// as prose, is made one of this schema from its segments.
+// An archive of schema 4, which identified payloads by SHA-1 and kept reasons as prose, is converted to
+// the current schema from its segments.
 func TestAnArchiveOfAnEarlierSchemaIsRebuilt(t *testing.T) {
 	t.Parallel()
 	dir := crawltest.Unpacked(t, "testdata/schema4.tar.gz")
@@ -39,8 +39,8 @@ func TestAnArchiveOfAnEarlierSchemaIsRebuilt(t *testing.T) {
 	check(t, dir)
 }
 
-// Schemas 5 and 6, whose visits are JSON, plain and packed, and 7 are read as they are; the
-// first commit makes of them this schema, with visits in both forms.
+// Schemas 5 and 6, whose visits are JSON, plain and compressed, and schema 7 are read as they are; the
+// first commit converts them to the current schema, with visits in both forms.
 func TestAnArchiveOfSchema5To7IsReadAndContinued(t *testing.T) {
 	for _, name := range []string{"schema5.tar.gz", "schema6.tar.gz", "schema7.tar.gz"} {
 		t.Run(name, func(t *testing.T) { readAndContinued(t, name) })

@@ -9,8 +9,7 @@ import (
 	"curtsy/crawler"
 )
 
-// What is left out by its type or size is asked for, and its body is not read:
-// this one never ends.
+// A response excluded by its type or size is requested, but its body is not read: this one never ends.
 func TestAnswersAreLeftOutByTheirHead(t *testing.T) {
 	t.Parallel()
 	endless := func(header ...string) page {
@@ -56,8 +55,7 @@ func TestAnswersAreLeftOutByTheirHead(t *testing.T) {
 	}
 }
 
-// Every host of a domain has a robots.txt of its own, and one that is
-// unavailable costs its host only.
+// Every host of a domain has its own robots.txt; one that is unavailable affects its host only.
 func TestScopeOfADomain(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

@@ -12,15 +12,15 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// SeedFailure is why a crawl that came to its end has no page of its seed.
+// SeedFailure is why a finished crawl has no page for its seed.
 type SeedFailure struct {
 	Why       string
-	Others    bool       // other pages were fetched, as a sitemap may name them
-	Elsewhere weburl.URL // the other site that the seed redirects to; zero where it does not
-	Refused   bool       // the site lets this crawler see nothing, as it may a browser
+	Others    bool       // other pages were fetched, such as those of a sitemap
+	Elsewhere weburl.URL // the other site that the seed redirects to; zero if it does not
+	Refused   bool       // the site refuses this crawler, though perhaps not a browser
 }
 
-// SeedFailure says why the seed gave no page; nil if it did. It is asked after Run.
+// SeedFailure says why the seed gave no page; nil if it did. It may be called after Run.
 func (c *Crawl) SeedFailure() (failed *SeedFailure, err error) {
 	defer storage.Guard(&err)()
 	if well, err := c.seedIsWell(); well || err != nil {
@@ -38,8 +38,8 @@ func (c *Crawl) SeedFailure() (failed *SeedFailure, err error) {
 	return failed, nil
 }
 
-// seedIsWell says whether the seed is a page itself. It looks at that alone, where
-// seeds reads all pages.
+// seedIsWell reports whether the seed itself was fetched as a page. It spares reading all pages, as
+// seeds does.
 func (c *Crawl) seedIsWell() (bool, error) {
 	found, err := c.frontier.Find(c.opts.Seed)
 	for _, f := range found {
@@ -51,7 +51,7 @@ func (c *Crawl) seedIsWell() (bool, error) {
 	return false, err
 }
 
-// GivenFailures says of each URL that was given beside the seed, and gave nothing, why.
+// GivenFailures lists why given URLs (Options.Given) failed.
 func (c *Crawl) GivenFailures() (failed []string, err error) {
 	defer storage.Guard(&err)()
 	for _, u := range slices.Concat(c.opts.Given.Pages, c.opts.Given.Sitemaps) {
@@ -73,7 +73,7 @@ func (c *Crawl) GivenFailures() (failed []string, err error) {
 	return failed, nil
 }
 
-// seedFailure says why the last URL that the seed leads to gave no page.
+// seedFailure says why the URL that the seed finally led to gave no page.
 func (c *Crawl) seedFailure(seed frontier.Found) (*SeedFailure, error) {
 	visits, err := c.archive.VisitsOf(seed.ID)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *Crawl) seedFailure(seed frontier.Found) (*SeedFailure, error) {
 		return nil, nil
 	case seed.State == frontier.StateFetched:
 		return c.ledAway(seed.URL, weburl.FromCanonical(last.Location))
-	case seed.State == frontier.StateQueued && c.ledger.get().Finished: // nothing waits when a crawl is at its end
+	case seed.State == frontier.StateQueued && c.ledger.get().Finished: // a finished crawl has nothing queued
 		return nil, &storage.DamageError{File: "crawl.db", What: "the state of " + seed.URL.String() + " is missing"}
 	case last.Error != "":
 		return &SeedFailure{Why: last.Error}, nil
@@ -106,8 +106,8 @@ func (c *Crawl) seedFailure(seed frontier.Found) (*SeedFailure, error) {
 	return &SeedFailure{Why: seed.URL.String() + ": " + seed.Reason.String()}, nil
 }
 
-// ledAway is the failure of a seed whose redirects end at what was not fetched; nil
-// where that was fetched as another page.
+// ledAway describes a seed whose redirects end at a URL that was not fetched; nil if it was fetched as
+// another page.
 func (c *Crawl) ledAway(from, to weburl.URL) (*SeedFailure, error) {
 	found, err := c.frontier.Find(to)
 	if err != nil || len(found) == 0 {
@@ -126,8 +126,7 @@ func (c *Crawl) ledAway(from, to weburl.URL) (*SeedFailure, error) {
 	return f, nil
 }
 
-// seeds are the seed and the URLs that it redirects to, the last of them last, and
-// whether any other page was fetched.
+// seeds returns the chain of the seed and its redirect targets, and whether any other page was fetched.
 func (c *Crawl) seeds() (chain []frontier.Found, others bool, err error) {
 	err = c.frontier.Each(frontier.Page, func(f frontier.Found) error {
 		switch {
@@ -141,8 +140,8 @@ func (c *Crawl) seeds() (chain []frontier.Found, others bool, err error) {
 	return chain, others, err
 }
 
-// SeedAgain queues the seed of a finished crawl that failed, and what it
-// redirected to, and says whether there was reason to.
+// SeedAgain requeues the seed of a finished crawl and its redirect targets if the seed failed, and
+// reports whether it did.
 func (c *Crawl) SeedAgain() (again bool, err error) {
 	defer storage.Guard(&err)()
 	failed, err := c.SeedFailure()

@@ -16,8 +16,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// forum is a site of topics that gives each client without its cookie a session,
-// whose id it puts into all links; a stubborn one does so for others too.
+// forum is a site that gives each client without its cookie a session whose id is put into all links; a
+// stubborn one puts it into the links of other clients too.
 func forum(t *testing.T, topics int, stubborn bool) *site {
 	made := 0
 	return newSite(t, map[string]page{"*": {serve: func(w http.ResponseWriter, r *http.Request) {
@@ -55,8 +55,8 @@ func sessionOptions(t *testing.T, s *site) crawler.Options {
 	return o
 }
 
-// Where the cookie keeps the ids of sessions out of the links, each page is fetched
-// once, by its own name, and only the first one twice, in a second run too.
+// If the cookie keeps session ids out of the links, each page is fetched once under its plain URL, also
+// in a second run; only the first page, and at most one other, is fetched twice.
 func TestSessionCookies(t *testing.T) {
 	t.Parallel()
 	s := forum(t, 30, false)
@@ -93,7 +93,7 @@ func TestSessionCookies(t *testing.T) {
 	}
 }
 
-// Where the ids stay, one request is made for nothing, and no more.
+// If the ids stay in the links, one request is wasted, and no more.
 func TestSessionCookiesThatDoNotHelp(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -114,7 +114,7 @@ func TestSessionCookiesThatDoNotHelp(t *testing.T) {
 	}
 }
 
-// What was found is found again when crawl.db is rebuilt.
+// The finding is restored when crawl.db is rebuilt.
 func TestSessionCookiesRebuilt(t *testing.T) {
 	t.Parallel()
 	s := forum(t, 6, false)

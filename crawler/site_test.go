@@ -36,16 +36,16 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// unkept is what the body of every page that asks for noarchive holds. No
-// archive may hold it, in any file, compressed or not.
+// unkept is in the body of every page that asks for noarchive. No file of an archive may contain it,
+// compressed or not.
 const unkept = "this-must-not-be-kept"
 
-// page is what a site answers.
+// page is a response of the test site.
 type page struct {
 	status int      // 0 is 200
 	header []string // "Name: value"
 	body   string
-	serve  http.HandlerFunc // in place of all that
+	serve  http.HandlerFunc // replaces the fields above
 }
 
 func html(body string) page {
@@ -73,8 +73,8 @@ func links(targets ...string) page {
 	return html(b.String())
 }
 
-// asked is one request as the server saw it. end is taken before the last
-// octet is sent, so never later than the client has it.
+// asked is one request as the server saw it. end is taken before the last octet is sent, so it is never
+// later than the time at which the client has it.
 type asked struct {
 	host, target string
 	start, end   time.Time
@@ -89,7 +89,7 @@ type site struct {
 	log    []asked
 	origin string
 	slow   time.Duration                                                        // between start and end of every answer
-	dial   func(ctx context.Context, network, address string) (net.Conn, error) // in a bubble
+	dial   func(ctx context.Context, network, address string) (net.Conn, error) // for a bubble
 }
 
 func newSite(t *testing.T, pages map[string]page) *site {
@@ -143,14 +143,14 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, strings.ReplaceAll(p.body, "ORIGIN", s.origin))
 }
 
-// slower makes every answer take a while.
+// slower delays every response by d.
 func (s *site) slower(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.slow = d
 }
 
-// requests are the targets asked for, in the order of their starts.
+// requests lists the targets requested, in the order in which the requests began.
 func (s *site) requests() []string {
 	var list []string
 	for _, a := range s.asked() {
@@ -173,7 +173,7 @@ func (s *site) forget() {
 	s.log = nil
 }
 
-// times is how often a target was asked for.
+// times returns how often a target was requested.
 func (s *site) times(target string) int {
 	n := 0
 	for _, r := range s.requests() {
@@ -184,7 +184,7 @@ func (s *site) times(target string) int {
 	return n
 }
 
-// options are those of the command line, but for waits, which are short.
+// options returns the command line's defaults with short waits.
 func options(seed string) crawler.Options {
 	u := weburl.MustParse(seed)
 	return crawler.Options{
@@ -196,7 +196,7 @@ func options(seed string) crawler.Options {
 	}
 }
 
-// crawl crawls to the end of one run and checks the archive.
+// crawl makes one run, to its end, and checks the archive.
 func crawl(t *testing.T, dir string, o crawler.Options) crawler.Result {
 	t.Helper()
 	r := run(t, t.Context(), dir, o)
@@ -204,13 +204,13 @@ func crawl(t *testing.T, dir string, o crawler.Options) crawler.Result {
 	return r
 }
 
-// run is one run that ends by itself, or when stop ends.
+// run makes one run, which ends by itself or when stop is done.
 func run(t *testing.T, stop context.Context, dir string, o crawler.Options) crawler.Result {
 	t.Helper()
 	return crawltest.Run(t, stop, dir, o, 5*time.Minute)
 }
 
-// check compares an archive with what must be true of every archive.
+// check checks what must hold for every archive.
 func check(t *testing.T, dir string) {
 	t.Helper()
 	crawltest.Sound(t, dir)
@@ -218,7 +218,7 @@ func check(t *testing.T, dir string) {
 	checkUnkept(t, dir)
 }
 
-// checkCounts: every URL has a state, every visit a URL, and they add up.
+// checkCounts: every URL has a state, every visit a URL, and the counts add up.
 func checkCounts(t *testing.T, dir string) {
 	t.Helper()
 	a, err := storage.OpenRead(dir)
@@ -274,7 +274,7 @@ func checkCounts(t *testing.T, dir string) {
 	}
 }
 
-// checkUnkept reads every file of the archive, unpacked, for what must not be kept.
+// checkUnkept searches every file of the archive, decompressed, for what must not be kept.
 func checkUnkept(t *testing.T, dir string) {
 	t.Helper()
 	for name, b := range contents(t, dir) {
@@ -284,7 +284,7 @@ func checkUnkept(t *testing.T, dir string) {
 	}
 }
 
-// contents reads every file of an archive; segments unpacked, all members.
+// contents reads every file of an archive; of segments, all gzip members decompressed.
 func contents(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -314,7 +314,7 @@ func contents(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
-// warcText is all segments of an archive, unpacked.
+// warcText returns all segments of an archive, decompressed.
 func warcText(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -326,7 +326,7 @@ func warcText(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// rows is what an archive tells of its URLs, by path and query.
+// rows returns the archive's rows by path and query.
 func rows(t *testing.T, dir string) map[string]explain.Row {
 	t.Helper()
 	list, err := explain.List(dir)
@@ -340,7 +340,7 @@ func rows(t *testing.T, dir string) map[string]explain.Row {
 	return m
 }
 
-// explain asks why.
+// why explains a URL of an archive.
 func why(t *testing.T, dir, url string, o crawler.Options) *explain.Explanation {
 	t.Helper()
 	x, err := explain.URL(dir, weburl.MustParse(url), o)
@@ -350,15 +350,14 @@ func why(t *testing.T, dir, url string, o crawler.Options) *explain.Explanation 
 	return x
 }
 
-// visitsOf are the visits to a URL.
+// visitsOf returns the visits to a URL.
 func visitsOf(t *testing.T, dir, url string) []*crawllog.Visit {
 	t.Helper()
 	return why(t, dir, url, options(url)).Visits
 }
 
-// reaches makes every host name lead to the site: port 443 to its TLS twin,
-// which has a certificate that the options trust. Names are at a public
-// address for all that the crawl knows.
+// reaches makes every host name resolve to a public address and connect to the site; port 443 connects
+// to its TLS twin, whose certificate the options trust.
 func (s *site) reaches(t *testing.T, o *crawler.Options) {
 	t.Helper()
 	secure := httptest.NewUnstartedServer(s)
@@ -395,7 +394,7 @@ func has(t *testing.T, text, part string) {
 	}
 }
 
-// inWords counts reasons as people read them.
+// inWords counts reasons by their text.
 func inWords(t judge.Tally) map[string]int {
 	words := map[string]int{}
 	for reason, n := range t {
@@ -404,7 +403,7 @@ func inWords(t judge.Tally) map[string]int {
 	return words
 }
 
-// long leaves a test to the runs without -short.
+// long skips a test when -short is set.
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -412,7 +411,7 @@ func long(t *testing.T) {
 	}
 }
 
-// collect adds what a crawl tells to a list, but for what robots.txt asks for.
+// collect appends a crawl's messages to a list, except those about robots.txt responses.
 func collect(said *[]string) func(string) {
 	return func(text string) {
 		if !strings.Contains(text, "/robots.txt answered") {

@@ -59,7 +59,7 @@ func TestSitemapsOfEveryKindAreReadAndOnlyOurURLsTaken(t *testing.T) {
 			t.Errorf("%s is %s %s, want %s", target, row.State, row.Rule, want)
 		}
 	}
-	if r.Counts.Orphans != 1+1 { // /gz, which only itself links to, and the one that is denied
+	if r.Counts.Orphans != 1+1 { // /gz, which only links to itself, and the disallowed page
 		t.Errorf("%d orphans, want /gz and /secret/x", r.Counts.Orphans)
 	}
 	for target, want := range map[string]bool{"/gz": true, "/text": false, "/linked": false, "/": false} {
@@ -128,7 +128,7 @@ func TestDeadHostOfASitemapDoesNotStopTheCrawl(t *testing.T) {
 	has(t, rows(t, dir)["/a.xml"].Rule, "robots.txt: unavailable: http://maps.example/robots.txt: answered 500 (tried 3 times)")
 }
 
-// A large page in the place of a sitemap is read once, and does not wait for itself.
+// A large page in place of a sitemap is read once and does not wait for itself.
 func TestLargePageInThePlaceOfASitemapEndsTheCrawlAsAnyOther(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{
@@ -159,8 +159,8 @@ func TestRobotsThatIsNamedAsASitemapIsNone(t *testing.T) {
 	}
 }
 
-// A sitemap on another host may move there, and lists our pages by the names
-// that our Clean-param gives them.
+// A sitemap on another host may redirect there, and lists the site's pages by URLs to which the site's
+// Clean-param applies.
 func TestSitemapOnAnotherHostMovesAndFolds(t *testing.T) {
 	t.Parallel()
 	other := newSite(t, map[string]page{"/robots.txt": text(""), "/s.xml": redirect("/s2.xml")})

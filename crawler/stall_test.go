@@ -14,9 +14,9 @@ import (
 	"curtsy/crawler/revisit"
 )
 
-// A signal while a body has stalled: the visit in flight is what it was cut off as, or is
-// dropped; a resume asks for the page again, and while none came whole it is failed,
-// with its reason. A good copy that comes then is the page.
+// A signal arrives while a body has stalled: the visit in flight is recorded as truncated or dropped. A
+// resume requests the page again; while no response was complete, the page is failed and its reason
+// says so. A complete response in a later round makes it fetched.
 func TestASignalWhileABodyStalls(t *testing.T) {
 	t.Parallel()
 	for name, atOnce := range map[string]bool{"once": false, "twice": true} {

@@ -12,8 +12,7 @@ import (
 	"curtsy/politeness/rules"
 )
 
-// start starts one thing, if anything may be started now: a visit, or the
-// dismissal of a URL that the rules deny.
+// start starts one visit, or dismisses one URL that the rules exclude, if that is possible now.
 func (c *Crawl) start(ctx context.Context, now time.Time) bool {
 	for c.flight.mayStart(c.bytesLeft()) {
 		o := c.schedule.next(now)
@@ -28,8 +27,8 @@ func (c *Crawl) start(ctx context.Context, now time.Time) bool {
 	return false
 }
 
-// startAt starts one thing at an origin. If it may not yet, the origin is
-// queued for when it may, or is in no lane until an answer or a commit wakes it.
+// startAt does so for one origin. Otherwise the origin is scheduled for when that becomes possible, or
+// stays unscheduled until a response or a commit wakes it.
 func (c *Crawl) startAt(ctx context.Context, o *origin, now time.Time) bool {
 	none := o.rules == nil || (o.robots.busy || o.robots.away) && c.opening(o)
 	if o.robots.busy && none {
@@ -44,7 +43,7 @@ func (c *Crawl) startAt(ctx context.Context, o *origin, now time.Time) bool {
 	if none || o.robots.hops == 0 || c.run.ending != nil {
 		return false
 	}
-	// It has moved to a host that is not to be asked yet: the rules in force hold meanwhile.
+	// It redirects to a host that may not be asked yet. Until then the rules in force apply.
 	s, due, why := c.schedule, o.due, o.why
 	if o.lane == nil {
 		due = politeness.Never
@@ -86,9 +85,8 @@ func (c *Crawl) startNext(ctx context.Context, o *origin, none bool, now time.Ti
 	return true
 }
 
-// wantsRobots says whether robots.txt is to be fetched before anything else: its
-// time has come, or is farther away than it can be, where the clock was set back; and
-// it is needed.
+// wantsRobots reports whether robots.txt is to be fetched before anything else: it is needed, and it is
+// due, or due later than possible because the clock was set back.
 func (c *Crawl) wantsRobots(o *origin, now time.Time) bool {
 	wait := o.robots.due.Sub(now)
 	if o.gone || o.robots.busy || wait > 0 && wait <= max(c.opts.MaxRobotsAge, time.Hour) {
@@ -97,15 +95,15 @@ func (c *Crawl) wantsRobots(o *origin, now time.Time) bool {
 	return o.rules == nil || o.robots.due.IsZero() || o.next != nil || c.hasWork(o)
 }
 
-// ready says whether an entry of the origin should be taken now: not while it
-// would have to wait, since what is found in the meantime may come before
-// it, and not while robots.txt or a sitemap is on its way.
+// ready reports whether an entry of the origin should be taken from the frontier now: not while it would
+// have to wait for its pace, since more urgent URLs may be found meanwhile, and not while robots.txt or a
+// sitemap of the origin is being fetched.
 func (c *Crawl) ready(o *origin, now time.Time) bool {
 	if o.first > 0 || !c.hasWork(o) {
 		return false
 	}
 	if c.flight.isRendering() && !c.frontier.Urgent(o.name) {
-		c.schedule.limited = append(c.schedule.limited, o) // no further page before they are done
+		c.schedule.limited = append(c.schedule.limited, o) // no further page until a rendering has ended
 		return false
 	}
 	w := o.pace.Next(now)
@@ -129,7 +127,7 @@ func (c *Crawl) take(o *origin, now time.Time) bool {
 	}
 	if e == nil {
 		if w, ok := c.frontier.Waiting(o.name); ok && w.Due.After(now) {
-			wait := min(w.Due.Sub(now), c.opts.longestRetry()) // by a clock that nobody sets
+			wait := min(w.Due.Sub(now), c.opts.longestRetry()) // relative to now: the clock may be set
 			c.schedule.at(o, now.Add(wait), retryText(w))
 		}
 		return false
@@ -143,8 +141,8 @@ func (c *Crawl) take(o *origin, now time.Time) bool {
 	return true
 }
 
-// retryText says what an origin waits for that has nothing left but retries. The
-// URL comes last, since a terminal may cut it.
+// retryText says what an origin with only retries left is waiting for. The URL comes last, since a
+// terminal may truncate it.
 func retryText(w frontier.Waiting) string {
 	if w.More == 0 {
 		return "retry of " + w.URL.String()
@@ -152,8 +150,8 @@ func retryText(w frontier.Waiting) string {
 	return fmt.Sprintf("retry of the first of %d: %s", w.More+1, w.URL)
 }
 
-// judgeNext asks, now that its turn has come, whether o.next may be fetched:
-// the scope may be narrower than when it was queued, and robots.txt another.
+// judgeNext judges o.next again when its turn comes: scope and robots.txt may have changed since it was
+// queued.
 func (c *Crawl) judgeNext(o *origin) {
 	e, d := o.next, o.gate(o.next)
 	if d.Differs != "" {
@@ -178,7 +176,7 @@ func (c *Crawl) deny(o *origin) {
 		return
 	}
 	if e.IsSeed() {
-		// It stays queued: the owner may allow it some day.
+		// It stays queued: the site may allow it later.
 		o.next = nil
 		c.run.endWith(Result{Ending: Refused, Why: fmt.Sprintf("%s is denied by %s/%s", e.URL, o.name, why),
 			Denied: true})
@@ -192,8 +190,8 @@ func (c *Crawl) deny(o *origin) {
 		News: visit.News{Narrowed: why.Rule != judge.Robots}})
 }
 
-// launch starts a visit, if every pace it must keep lets it start now: that of
-// its host, and that of the site or of all hosts which are not the site's.
+// launch starts a visit if all paces it must keep allow it now: that of its host, and that of the site
+// or of all other hosts.
 func (c *Crawl) launch(ctx context.Context, j *job, now time.Time) bool {
 	o := j.origin
 	if err := c.pacesOf(j); err != nil {
@@ -231,9 +229,9 @@ func (c *Crawl) launch(ctx context.Context, j *job, now time.Time) bool {
 	return true
 }
 
-// pacesOf sets the paces that a visit keeps.
+// pacesOf sets the paces that a visit must keep.
 func (c *Crawl) pacesOf(j *job) error {
-	p, err := c.pace(j.URL) // its origin's, but where the robots.txt has moved to another host
+	p, err := c.pace(j.URL) // the origin's, unless its robots.txt redirects to another host
 	if err != nil {
 		return err
 	}
@@ -242,7 +240,7 @@ func (c *Crawl) pacesOf(j *job) error {
 	switch s := c.reader.Scope(); {
 	case !s.Holds(j.URL) && !s.Sibling(j.URL):
 		j.paces = append(j.paces, c.schedule.others.pace)
-	case j.URL.Host() != c.opts.Seed.Host(): // names of one site, and hosts of one domain, are asked as one host
+	case j.URL.Host() != c.opts.Seed.Host(): // names of the site and hosts of its domain share the site's pace
 		p, err := c.pace(c.opts.Seed)
 		if err != nil {
 			return err
@@ -253,7 +251,7 @@ func (c *Crawl) pacesOf(j *job) error {
 	return nil
 }
 
-// ended takes in a download: the paces learn, robots.txt takes effect.
+// ended handles the end of a download: it updates the paces and applies a new robots.txt.
 func (c *Crawl) ended(d *download) {
 	o := d.job.origin
 	defer c.enqueueAll(d.job)
@@ -269,7 +267,7 @@ func (c *Crawl) ended(d *download) {
 	c.flight.answered()
 	o.ended = d.end
 	for _, p := range d.job.paces {
-		r := politeness.Result{} // one host's trouble is no other's
+		r := politeness.Result{} // a failure counts only for its own host
 		if p.host == d.job.URL.Host() {
 			r = d.result
 		}
@@ -291,8 +289,7 @@ func (c *Crawl) ended(d *download) {
 	}
 }
 
-// enqueueAll queues the origins that an answer may have let go: those at the hosts
-// whose paces it kept.
+// enqueueAll reschedules the origins that share a pace with the visit.
 func (c *Crawl) enqueueAll(j *job) {
 	for _, p := range j.paces {
 		for _, o := range p.origins {

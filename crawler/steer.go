@@ -6,19 +6,19 @@ import (
 	"curtsy/politeness"
 )
 
-// Steering is what somebody who watches a crawl wants of it from now on.
+// Steering is a command to a running crawl.
 type Steering struct {
-	Pause bool          // start nothing; what is in flight is finished
-	Delay time.Duration // in place of Options.Pace.Delay; what the site asks for holds all the same
+	Pause bool          // start nothing more; visits in flight are finished
+	Delay time.Duration // replaces Options.Pace.Delay; what the site asks for still applies
 }
 
-// steer takes in what is wanted.
+// steer applies a command.
 func (c *Crawl) steer(s Steering) {
 	c.run.paused = s.Pause
 	if s.Delay == c.opts.Pace.Delay {
 		return
 	}
-	c.opts.Pace.Delay, c.run.rate = s.Delay, meter{} // what was so far says nothing of what comes
+	c.opts.Pace.Delay, c.run.rate = s.Delay, meter{} // the past rate does not apply any more
 	for _, p := range c.schedule.paces {
 		p.SetDelay(s.Delay)
 		for _, o := range p.origins {
@@ -31,5 +31,5 @@ func (c *Crawl) steer(s Steering) {
 	}
 }
 
-// pausedWait is what is waited for while a crawl is paused.
+// pausedWait is the wait of a paused crawl.
 var pausedWait = waiting{politeness.Never, "paused"}

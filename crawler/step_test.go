@@ -16,7 +16,7 @@ func TestVisitsInFlightAreShownWithTheirStep(t *testing.T) {
 		o := s.options()
 		o.Watch = func(st status.Status) {
 			for _, v := range st.InFlight {
-				if v.Since.Before(st.Updated) { // a step that begins at this very moment takes no time
+				if v.Since.Before(st.Updated) { // a step that begins at this very moment has no duration yet
 					seen = append(seen, v)
 				}
 			}
@@ -43,7 +43,7 @@ func TestMaxTimeBoundsWhatIsInFlight(t *testing.T) {
 		s.slower(3 * time.Second)
 		o, dir := s.options(), t.TempDir()
 		o.Limits.Time = 4 * time.Second
-		o.Watch = func(status.Status) { s.slower(10 * time.Minute) } // from the second on
+		o.Watch = func(status.Status) { s.slower(10 * time.Minute) } // from the second report on
 		began := time.Now()
 		r := crawlLong(t, dir, o)
 		if took := time.Since(began); took < 13*time.Second || took > 15*time.Second {

@@ -1,14 +1,14 @@
 package crawler
 
-// trend follows how many URLs are discovered for each that is done.
+// trend follows how many URLs are discovered per URL done.
 type trend struct {
-	samples [60]sample // one a second
+	samples [60]sample // one per second
 	n       int
 }
 
 type sample struct{ discovered, done int }
 
-// leastDone is how many URLs must be done before a trend shows.
+// leastDone is how many URLs must be done before growth is reported.
 const leastDone = 20
 
 func (t *trend) add(discovered, queued int) {
@@ -16,8 +16,7 @@ func (t *trend) add(discovered, queued int) {
 	t.n++
 }
 
-// growth is how many URLs were discovered of late for each that was done; 0
-// where too few were done to say so.
+// growth returns the URLs discovered recently per URL done; 0 if fewer than leastDone were done.
 func (t *trend) growth() float64 {
 	if t.n < 2 {
 		return 0

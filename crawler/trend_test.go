@@ -4,7 +4,7 @@ import "testing"
 
 func TestTrendTellsWhetherTheEndComesNearer(t *testing.T) {
 	for name, c := range map[string]struct {
-		discovered, done int // a second
+		discovered, done int // per second
 		want             float64
 	}{"a site that is known": {0, 10, 0}, "one that grows": {12, 10, 1.2}, "one that is slow": {1, 0, 0},
 		"one that is found step by step": {5, 10, 0.5}} {

@@ -11,15 +11,15 @@ import (
 	"curtsy/frontier/judge"
 )
 
-// What a session or an order of parameters makes of a URL is not that URL: it
-// may be denied, or missing, or lead to it. Either way the page is fetched.
+// A URL and its variant with a session id or another parameter order are different URLs: the variant
+// may be disallowed, missing, or redirect to the page. In every case the page is fetched.
 func TestAPageIsFetchedWhateverBecameOfItsTwin(t *testing.T) {
 	long(t)
 	t.Parallel()
 	const session = "0A1B2C3D4E5F60718293"
 	for name, c := range map[string]struct {
 		pages map[string]page
-		want  []string // besides robots.txt
+		want  []string // in addition to robots.txt
 	}{
 		"a session that a redirect ends": {map[string]page{
 			"/": links("/shop;jsessionid=" + session), "/shop;jsessionid=" + session: redirect("/shop"),
@@ -84,7 +84,7 @@ func TestWhatDeeperPagesLinkToEachOtherIsFetchedOnceWhenTheDepthIsRaised(t *test
 	}
 }
 
-// /far is too deep by the first link to it and not by the second.
+// /far is beyond the depth limit by the first link to it and within it by the second.
 func TestWhatAShorterWayLedToIsNotFetchedAgainWhenTheDepthIsRaised(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]page{

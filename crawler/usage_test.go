@@ -16,7 +16,7 @@ import (
 	"curtsy/usage"
 )
 
-// usageOf is what is kept about the use of each visit of an archive: a line for each,
+// usageOf lists the usage preferences recorded with each visit of an archive, one line a visit:
 // "target n: preferences; statements".
 func usageOf(t *testing.T, dir, origin string) []string {
 	t.Helper()
@@ -46,7 +46,7 @@ func usageOf(t *testing.T, dir, origin string) []string {
 	return lines
 }
 
-// shownUsage is what the permit of each URL says.
+// shownUsage returns the usage preferences in the permit of each URL's current visit.
 func shownUsage(t *testing.T, dir, origin string) map[string]string {
 	t.Helper()
 	a, err := storage.OpenRead(dir)
@@ -70,7 +70,7 @@ func shownUsage(t *testing.T, dir, origin string) map[string]string {
 	return shown
 }
 
-// unchangedWith answers 304 where its tag is named, with the header in use.
+// unchangedWith answers 304 if the request names its tag, and sends the header in use.
 func unchangedWith(tag, body string, header *string) page {
 	p := tagged(tag, html(body))
 	return page{serve: func(w http.ResponseWriter, r *http.Request) {
@@ -81,8 +81,8 @@ func unchangedWith(tag, body string, header *string) page {
 	}}
 }
 
-// TestUsageIsKept: what is said about use is part of each capture, by what was in
-// force when it was fetched, through rounds, 304s and a rebuild.
+// TestUsageIsKept: each capture is kept with the usage preferences in force when it was fetched,
+// through rounds, 304s and a rebuild.
 func TestUsageIsKept(t *testing.T) {
 	header := "search=y"
 	robots := "User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Usage: /ok/ train-ai=y\nContent-Signal: ai-input=no\nLicense: /license.xml\n"
@@ -120,8 +120,8 @@ func TestUsageIsKept(t *testing.T) {
 	}
 	kept(t, "the first crawl", usageOf(t, dir, s.origin), first)
 
-	// A later robots.txt changes only what is fetched after it; a 304 has its headers and
-	// the robots.txt of that moment, and what the document said.
+	// A later robots.txt affects only what is fetched after it; a 304 gets its own headers, the robots.txt
+	// in force then, and the preferences in the stored document.
 	s.set("/robots.txt", text("User-agent: *\nContent-Usage: search=n, train-ai=y\n"))
 	s.set("/.well-known/tdmrep.json", answering(404))
 	header = "ai-input=y"
@@ -152,7 +152,7 @@ func TestUsageIsKept(t *testing.T) {
 		t.Errorf("rebuilt, shown with %v, want %v", again, shown)
 	}
 
-	// The owner takes search=n back: the copy of before the 304 is listed again.
+	// The owner withdraws search=n: the capture made before the 304 is listed again.
 	s.set("/robots.txt", text("User-agent: *\nAllow: /\n"))
 	round(t, dir, o, revisit.Options{})
 	if got := shownUsage(t, dir, s.origin)["/same"]; got != "ai-input=y, tdm=y" {
@@ -168,8 +168,7 @@ func kept(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// TestUsageFileOfItsOwn: what stands in the file's place, and what keeps it from
-// being asked for.
+// TestUsageFileOfItsOwn: what tdmrep.json may be answered with, and when it is not requested.
 func TestUsageFileOfItsOwn(t *testing.T) {
 	reserve := page{header: []string{"Content-Type: application/json"}, body: `[{"location":"/","tdm-reservation":1}]`}
 	for _, c := range []struct {
@@ -202,7 +201,7 @@ func TestUsageFileOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestUsageFilesAreFetchedAgain: as the robots.txt is, a day later, also where the crawl
+// TestUsageFilesAreFetchedAgain: they are fetched again after a day, as robots.txt is, also if the crawl
 // was stopped in between.
 func TestUsageFilesAreFetchedAgain(t *testing.T) {
 	reserve := func(n int) page {

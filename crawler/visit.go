@@ -17,33 +17,33 @@ import (
 	"curtsy/storage"
 )
 
-// job is a visit to make, and whose.
+// job is a visit to be made at an origin.
 type job struct {
 	visit.Attempt
 	origin *origin
 	pause  time.Duration
-	paces  []*pace              // that it keeps
-	step   atomic.Pointer[step] // that it is at
+	paces  []*pace              // the paces that it must keep
+	step   atomic.Pointer[step] // the step in progress
 }
 
-// outcome is what became of one URL, on its way to the committer.
+// outcome is the outcome of one URL on its way to the committer.
 type outcome struct {
 	*visit.Outcome
-	records *visit.Records // of the visit, with what the answer was read into; nil where there was none
-	job     *job           // nil where there was no visit
-	held    int            // counted in flight.held
-	brought int64          // and in flight.brought
-	asked   weburl.URL     // what a page that is rendered asked for, where that is all
+	records *visit.Records // own the response's buffers; nil without a visit
+	job     *job           // nil without a visit
+	held    int            // octets counted in flight.held
+	brought int64          // octets counted in flight.brought
+	asked   weburl.URL     // the URL a rendered page asked for, if the outcome is only that
 }
 
-// release gives back what a visit holds, once it is committed or dropped.
+// release frees the buffers of a visit that is committed or dropped.
 func (o *outcome) release() {
 	if o.records != nil {
 		o.records.Release()
 	}
 }
 
-// dismiss hands over what became of a URL without a visit.
+// dismiss sends the outcome of a URL without a visit to the committer.
 func (c *Crawl) dismiss(o *visit.Outcome) {
 	c.flight.dismiss()
 	c.crew.outcomes <- &outcome{Outcome: o}
@@ -55,7 +55,7 @@ type step struct {
 	since time.Time
 }
 
-// at notes the step that the visit takes now.
+// at records the step that the visit has reached.
 func (j *job) at(name string, now time.Time) { j.step.Store(&step{name, now}) }
 
 func (j *job) inFlight() status.InFlight {
@@ -73,23 +73,22 @@ type download struct {
 	result politeness.Result
 	robots *robotstxt.Answer
 	local  error // a failure of this machine, not of the site
-	// blocked follows a download that has been told of already: what it
-	// brought, as reading shows, stands in the page's place.
+	// blocked is sent in a second download value, after the first: the response has been found
+	// to be a challenge.
 	blocked string
-	// loggedOut follows in the same way: the login has ended.
+	// loggedOut is sent in the same way: the login has ended.
 	loggedOut string
 }
 
-// work makes visits, from j on, until there are no more. A worker that stays
-// has its stack grown already.
+// work makes j and further visits until there are no more jobs. Reusing the goroutine keeps its grown
+// stack.
 func (c *Crawl) work(ctx context.Context, j *job) {
 	for ok := true; ok; j, ok = <-c.crew.jobs {
 		c.visit(ctx, j)
 	}
 }
 
-// visit makes one visit. A crawl.db that proves damaged meanwhile is no failure of
-// the URL: the crawl ends.
+// visit makes one visit. If crawl.db proves damaged meanwhile, the crawl ends.
 func (c *Crawl) visit(ctx context.Context, j *job) {
 	m := &making{outcome: outcome{job: j}}
 	if err := c.make(ctx, m); err != nil {
@@ -102,13 +101,13 @@ func (c *Crawl) visit(ctx context.Context, j *job) {
 	}
 }
 
-// making is a visit that is being made.
+// making is a visit in progress.
 type making struct {
 	outcome
-	told bool // the loop knows that the download has ended
+	told bool // the loop has been told that the download has ended
 }
 
-// make takes the steps of a visit: fetch (3), read (4), decide (5), prepare its records.
+// make fetches (step 3), reads (4) and decides (5), and prepares the records.
 func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 	defer storage.Guard(&err)()
 	j, o := m.job, &m.outcome
@@ -123,7 +122,7 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 	if kind := fetch.KindOf(x.Err); kind == fetch.KindCanceled || kind == fetch.KindLocal &&
 		!errors.Is(x.Err, fetch.ErrNoRoom) {
 		d.local = x.Err
-		c.crew.fetched <- d // before it is over: the loop must not end as if nothing had failed
+		c.crew.fetched <- d // before drop: else the loop might end as if nothing had failed
 		c.drop(o)
 		return nil
 	}
@@ -155,7 +154,7 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 			j.Done()
 		}
 	})
-	if o.LoggedOut != "" { // it stays queued, to be asked for with a new login
+	if o.LoggedOut != "" { // the URL stays queued, for a run with a new login
 		c.crew.fetched <- &download{job: j, end: d.end, loggedOut: o.LoggedOut}
 		c.drop(o)
 		return nil
@@ -166,11 +165,11 @@ func (c *Crawl) make(ctx context.Context, m *making) (err error) {
 	return nil
 }
 
-// manyLinks is how many links of a large document are held by one visit at a time,
-// until they are committed.
+// manyLinks is the number of links from which on only one visit at a time may hold them until they are
+// committed.
 const manyLinks = 1 << 14
 
-// drop ends a visit that leaves nothing to commit, and gives back what it holds.
+// drop ends a visit that leaves nothing to commit, and frees its buffers.
 func (c *Crawl) drop(o *outcome) {
 	o.release()
 	c.flight.hold(-o.held)
@@ -178,8 +177,7 @@ func (c *Crawl) drop(o *outcome) {
 	c.flight.dropped(o.job)
 }
 
-// prepare makes the records of the visit while it is still nobody's turn to
-// write: compressing is most of the work.
+// prepare encodes the records of the visit outside the committer, since compressing is most of the work.
 func (c *Crawl) prepare(o *outcome) {
 	if n := o.records.Prepare(o.Outcome, c.archive.InfoID(), o.job.pause == 0 || c.flight.busy()); n >= 0 {
 		c.flight.hold(n - o.held)
@@ -187,11 +185,11 @@ func (c *Crawl) prepare(o *outcome) {
 	}
 }
 
-// ResultOf is what an exchange tells the pace of its host.
+// ResultOf converts an exchange to the result that the pace of its host takes into account.
 func ResultOf(x *fetch.Exchange) politeness.Result {
 	r := politeness.Result{Status: x.Status, Took: x.Total, Failure: string(fetch.KindOf(x.Err))}
 	if errors.Is(x.Err, fetch.ErrNoRoom) {
-		r.Failure = "" // it is not the host's
+		r.Failure = "" // a failure of this machine
 	}
 	if x.Header != nil {
 		r.RetryAfter = x.Header.Get("Retry-After")

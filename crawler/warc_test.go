@@ -19,7 +19,7 @@ import (
 	"curtsy/storage"
 )
 
-// record is a WARC record, read by this test's own means.
+// record is a WARC record, read without the code under test.
 type record struct {
 	fields  map[string]string
 	block   []byte
@@ -78,7 +78,7 @@ func parseRecord(t *testing.T, segment string, member []byte) record {
 	return r
 }
 
-// sumLike is the digest of b, by the algorithm and in the form of a label.
+// sumLike returns the digest of b with the algorithm and encoding of a label.
 func sumLike(label string, b []byte) string {
 	if sum := sha1.Sum(b); strings.HasPrefix(label, "sha1:") {
 		return "sha1:" + base32.StdEncoding.EncodeToString(sum[:])
@@ -86,7 +86,7 @@ func sumLike(label string, b []byte) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(b))
 }
 
-// payload is the entity body of a response block, de-chunked.
+// payload returns the de-chunked body of a response block.
 func (r record) payload(t *testing.T) []byte {
 	t.Helper()
 	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(r.block)), nil)
@@ -105,7 +105,7 @@ var (
 	idForm   = regexp.MustCompile(`^<urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}>$`)
 )
 
-// checkRecords checks that all records are as ISO 28500 §5 and §6 have them.
+// checkRecords checks that all records conform to ISO 28500 §5 and §6.
 func checkRecords(t *testing.T, list []record) {
 	t.Helper()
 	ids, infos := map[string]record{}, map[string]string{}
@@ -198,7 +198,7 @@ func TestRecordsOfEveryKindOfResponse(t *testing.T) {
 		"/moved": redirect("/same1"), "/gone": {status: 410, body: "gone"}, "/%D0%B6?q=%3C%3E": html("ж"),
 	})
 	o := options(s.URL + "/")
-	o.Pace.Delay = 40 * time.Millisecond // the first asked for is the first committed
+	o.Pace.Delay = 40 * time.Millisecond // so that the order of requests is the order of commits
 	o.Fetch.MaxBody = 6 << 20
 	dir := t.TempDir()
 	r := crawl(t, dir, o)
@@ -240,7 +240,7 @@ func TestRecordsOfEveryKindOfResponse(t *testing.T) {
 	}
 	of(t, list, "response", "/%D0%B6?q=%3C%3E")
 
-	// Read back, a revisit has its own head and the body of the original.
+	// A revisit reads back with its own head and the original's body.
 	a, err := storage.OpenRead(dir)
 	if err != nil {
 		t.Fatal(err)

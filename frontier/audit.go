@@ -2,11 +2,10 @@ package frontier
 
 import "curtsy/frontier/judge"
 
-// Audit reads every URL and tells visit of each; the totals it returns, but
-// for reasons, are what Counts should say. It is for an archive that is not
-// being crawled.
+// Audit reads every entry, calls visit for each, and returns the totals that Counts should report,
+// except those by reason. It must not run during a crawl.
 func (f *Frontier) Audit(visit func(Found)) (c Counts, err error) {
-	// What a restart reads must read back, too.
+	// All that a restart reads must be readable too.
 	if err := f.view(newFrontier(f.view, [16]byte{}).load); err != nil {
 		return c, err
 	}
@@ -18,7 +17,7 @@ func (f *Frontier) Audit(visit func(Found)) (c Counts, err error) {
 			return nil
 		})
 	}
-	n := f.Counts().Reasons[overruled] // they have an entry that counts, too
+	n := f.Counts().Reasons[overruled] // overruled entries were counted above, too
 	c.Discovered -= n
 	c.Disregarded -= n
 	return c, err

@@ -9,15 +9,15 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// blockSize is the most entries in a block: enough that a key costs nothing
-// an entry, few enough that decoding one does not show.
+// blockSize is the maximum number of entries in a block: enough to make the key's share of an entry
+// negligible, few enough to decode a block quickly.
 const blockSize = 512
 
-// ErrCorrupt says that an entry of the frontier is not as it was written.
+// ErrCorrupt reports that data of the frontier was damaged after it was written.
 var ErrCorrupt = errors.New("crawl.db is corrupt")
 
-// encodeBlock writes links one after another. URLs share their beginnings
-// with the one before; what many entries have in common is a number.
+// encodeBlock encodes links one after another. A URL is stored as a difference to the one before;
+// values that many entries share are stored as numbers.
 //
 //	entry = shared prefix, rest length, rest, via (difference), depth<<2|needed<<1|soft, redirects, how, reason
 func (f *Frontier) encodeBlock(b []byte, links []Link) []byte {
@@ -58,7 +58,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// decodeSealed reads a block as it lies in crawl.db.
+// decodeSealed decodes a block with its checksum, as stored in crawl.db.
 func (f *Frontier) decodeSealed(key, sealed []byte) ([]Link, error) {
 	b, ok := sum.Open(key, sealed)
 	if !ok {
@@ -67,7 +67,7 @@ func (f *Frontier) decodeSealed(key, sealed []byte) ([]Link, error) {
 	return f.decodeBlock(b)
 }
 
-// decodeBlock reads what encodeBlock wrote. The class and host are the key's.
+// decodeBlock decodes a block. Class and host are part of the key.
 func (f *Frontier) decodeBlock(b []byte) ([]Link, error) {
 	r, n := readBlock(b)
 	if n > blockSize {
@@ -84,8 +84,7 @@ func (f *Frontier) decodeBlock(b []byte) ([]Link, error) {
 	return links, nil
 }
 
-// decodeOne reads one entry of a block, and makes no more of the others than
-// is needed to find it.
+// decodeOne decodes one entry of a block, and of the entries before it only what that needs.
 func (f *Frontier) decodeOne(key, sealed []byte, index int) (Link, error) {
 	b, ok := sum.Open(key, sealed)
 	r, n := readBlock(b)
@@ -101,12 +100,12 @@ func (f *Frontier) decodeOne(key, sealed []byte, index int) (Link, error) {
 	return f.linkOf(&r), nil
 }
 
-// blockReader reads the entries of a block, one after another, into itself.
+// blockReader decodes the entries of a block one after another into its own fields.
 type blockReader struct {
 	decoder
 	href        []byte
 	via         uint64
-	depth       uint64 // and flags, as written
+	depth       uint64 // with the flags, as encoded
 	redirects   int
 	how, reason uint32
 }
@@ -142,7 +141,7 @@ func (f *Frontier) linkOf(r *blockReader) Link {
 	}
 }
 
-// decoder reads varints; once bad, it stays bad.
+// decoder reads varints. An error sets bad, for good.
 type decoder struct {
 	b   []byte
 	bad bool
@@ -160,7 +159,7 @@ func (d *decoder) uvarint() uint64 {
 
 func (d *decoder) varint() int64 {
 	v := d.uvarint()
-	return int64(v>>1) ^ -int64(v&1) // zigzag, as binary.AppendVarint has it
+	return int64(v>>1) ^ -int64(v&1) // zigzag, as in binary.AppendVarint
 }
 
 func (d *decoder) bytes(n int) []byte {

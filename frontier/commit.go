@@ -13,25 +13,25 @@ import (
 	"curtsy/internal/sum"
 )
 
-// Counts are the totals of a frontier. Discovered is the sum of the states.
+// Counts are the totals of a frontier. Discovered includes the queued URLs.
 type Counts struct {
 	Discovered  int `json:"discovered"`
 	Fetched     int `json:"fetched"`
 	Failed      int `json:"failed"`
 	Disregarded int `json:"disregarded"`
-	Orphans     int `json:"orphans"` // pages of sitemaps that no link has led to
-	// Reasons are those of failed and disregarded URLs. URLs that a nofollow
-	// link or the like excluded until another let them through count under
-	// judge.Overruled until DropOverruled, and no longer among the disregarded.
+	Orphans     int `json:"orphans"` // pages known from sitemaps only
+	// Reasons counts failed and disregarded URLs by reason. A URL that was excluded softly (by
+	// nofollow, for example) and later admitted through another link counts as judge.Overruled
+	// until DropOverruled, and no longer as disregarded.
 	Reasons judge.Tally `json:"reasons,omitempty"`
 	NextID  uint64      `json:"next_id"`
 }
 
-// Queued is how many URLs wait or are in process.
+// Queued returns how many URLs are queued or being visited.
 func (c Counts) Queued() int { return c.Discovered - c.Fetched - c.Failed - c.Disregarded }
 
-// OfSite is without what is no part of the crawl (judge.Belongs). Reasons still counts
-// it.
+// OfSite returns the totals without URLs that are not part of the crawl (judge.Belongs). Reasons still
+// includes them.
 func (c Counts) OfSite() Counts {
 	n := 0
 	for reason, count := range c.Reasons {
@@ -45,10 +45,10 @@ func (c Counts) OfSite() Counts {
 	return c
 }
 
-// OtherSites is how many URLs of other sites links lead to.
+// OtherSites returns how many URLs of other sites links lead to.
 func (c Counts) OtherSites() int { return c.Reasons.Rules()[judge.Host] }
 
-// add counts n URLs into a state.
+// add adds n URLs to the totals of a state.
 func (c *Counts) add(s State, reason judge.Reason, n int) {
 	switch s {
 	case StateFetched:
@@ -62,7 +62,7 @@ func (c *Counts) add(s State, reason judge.Reason, n int) {
 	c.because(reason, n)
 }
 
-// because counts n URLs that a reason holds, in no state.
+// because adds n URLs to the totals of a reason only.
 func (c *Counts) because(reason judge.Reason, n int) {
 	if c.Reasons == nil {
 		c.Reasons = judge.Tally{}
@@ -72,7 +72,7 @@ func (c *Counts) because(reason judge.Reason, n int) {
 	}
 }
 
-// Counts are the totals as of the last Flush.
+// Counts returns the totals as of the last Flush.
 func (f *Frontier) Counts() Counts {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -81,8 +81,8 @@ func (f *Frontier) Counts() Counts {
 	return c
 }
 
-// Flush writes all that was added, finished and put off since the last Flush
-// into the caller's transaction. Added links are handed out after Publish.
+// Flush writes everything that was added, finished or postponed since the last Flush in the caller's
+// transaction. Next hands out the added links after Publish.
 func (f *Frontier) Flush(tx *bbolt.Tx) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,7 +110,7 @@ func (f *Frontier) putTally(top *bbolt.Bucket) error {
 	return nil
 }
 
-// putBlocks gives the staged links their ids and appends them.
+// putBlocks assigns ids to the staged links and writes them.
 func (f *Frontier) putBlocks(top *bbolt.Bucket) error {
 	blocks, seen := top.Bucket(bucketBlocks), top.Bucket(bucketSeen)
 	blocks.FillPercent, seen.FillPercent = 0.95, 0.95
@@ -139,7 +139,7 @@ func (f *Frontier) putBlocks(top *bbolt.Bucket) error {
 	return nil
 }
 
-// putLinked notes the URLs that are orphans no longer.
+// putLinked records the URLs that are no longer orphans.
 func (f *Frontier) putLinked(top *bbolt.Bucket) error {
 	if len(f.linked) == 0 {
 		return nil
@@ -159,8 +159,8 @@ func (f *Frontier) putLinked(top *bbolt.Bucket) error {
 	return b.Put(k, sum.Seal(k, v))
 }
 
-// fingerprints are those of the links, and of the forms that got their first
-// twin in this Flush.
+// fingerprints returns the fingerprints of the links, followed by those of twins first found since the
+// last Flush.
 func (f *Frontier) fingerprints(links []Link) []byte {
 	b := make([]byte, 0, 8*len(links))
 	for i := range links {
@@ -183,8 +183,8 @@ func (f *Frontier) fingerprints(links []Link) []byte {
 	return b
 }
 
-// finishedValue is how a state is written. StateQueued: another entry has taken this one's
-// place, and the reason is that by which it was excluded.
+// finishedValue encodes a state. StateQueued means that another entry has replaced this one; reason is
+// then why this one was excluded.
 func finishedValue(s State, reason uint32) []byte {
 	return binary.AppendUvarint([]byte{byte(s)}, uint64(reason))
 }
@@ -221,7 +221,7 @@ func (f *Frontier) putFinished(top *bbolt.Bucket) error {
 	if f.overruled > 0 {
 		f.counts.Discovered -= f.overruled
 		f.counts.Disregarded -= f.overruled
-		f.counts.because(overruled, f.overruled) // perhaps before that is counted
+		f.counts.because(overruled, f.overruled) // possibly before putBlocks counts the reason
 		f.overruled = 0
 	}
 	return nil
@@ -244,7 +244,7 @@ func (f *Frontier) putRetries(top *bbolt.Bucket) error {
 	return nil
 }
 
-// settleRetry removes the retry that e was handed out from, if any.
+// settleRetry deletes the retry from which e was handed out, if any.
 func (f *Frontier) settleRetry(top *bbolt.Bucket, e *Entry) error {
 	if e.retry == nil {
 		return nil
@@ -288,9 +288,8 @@ func queueValue(q *queue, staged int) []byte {
 	return binary.AppendUvarint(b, uint64(q.remaining()+staged))
 }
 
-// Requeue stages that a URL that is done waits again, to be tried at once as if
-// it had failed so many times; a robots.txt, which is asked for anyway, stays as
-// it is. It takes effect with the next commit.
+// Requeue queues a finished URL again, to be visited at once with the given number of attempts. A
+// robots.txt is not requeued, as it is fetched anyway. It takes effect with the next commit.
 func (f *Frontier) Requeue(id uint64, attempts int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -324,7 +323,7 @@ func (f *Frontier) requeue(top *bbolt.Bucket, id uint64, attempts int) error {
 	return top.Bucket(bucketRetries).Put(k, sum.Seal(k, retryValue(&found.Entry)))
 }
 
-// markOf is the id at which a restart begins in the queue that p is in.
+// markOf returns the id at which a restart begins in the queue of p.
 func (f *Frontier) markOf(p position) uint64 {
 	q := f.queues[queueKey{p.host, p.class}]
 	if q == nil {
@@ -342,8 +341,8 @@ func (f *Frontier) putCounts(top *bbolt.Bucket) error {
 	return top.Put(keyCounts, sum.Seal(keyCounts, counts))
 }
 
-// Publish lets Next hand out what the last Flush wrote, once its transaction
-// is committed.
+// Publish lets Next hand out what the last Flush wrote. It must be called after the transaction has
+// been committed.
 func (f *Frontier) Publish() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -351,7 +350,7 @@ func (f *Frontier) Publish() {
 		if q := f.queues[key]; q != nil {
 			q.waiting += len(f.staged[key])
 		}
-		if cap(f.staged[key]) > blockSize { // of a page with very many links
+		if cap(f.staged[key]) > blockSize { // after a page with very many links
 			delete(f.staged, key)
 			continue
 		}

@@ -1,25 +1,24 @@
-// Package frontier answers: which URL is next? It knows every URL ever
-// discovered, with its state and the reason for it, and hands out those that
-// wait, breadth first: robots.txt, sitemaps, requisites of fetched pages,
-// pages. The queue lives in bbolt, not in memory; what stays in memory is a
-// 64-bit keyed fingerprint of each URL and a few positions.
+// Package frontier holds every URL ever discovered, with its state and the reason for it, and hands out
+// the queued ones breadth first, in the order of judge.Served: robots.txt, sitemaps, requisites of
+// fetched pages, guesses from scripts, pages, and variants of pages. The queues are in bbolt; in
+// memory are a keyed 64-bit fingerprint of each URL, counts by shape of URL, and a few positions.
 //
 // On disk, below the top-level bucket "frontier":
 //
 //	blocks   host, class, first id → up to blockSize discovered URLs, in order
 //	seen     the same key          → their fingerprints, eight octets each, then those of twins
-//	finished id                    → state and reason of a URL that is done
-//	queues   host, class           → where the first unfinished URL is, how many follow
-//	retries  host, due time, id    → an URL to try again, where it stands, attempts
-//	linked   sequence              → fingerprints of URLs of sitemaps that a link led to later
-//	words    number                → a text used by many entries: where links stand
-//	reasons  number                → a reason used by many entries: a rule and its parameters
+//	finished id                    → state and reason of a finished URL
+//	queues   host, class           → position of the first unfinished URL, number of those that follow
+//	retries  host, due time, id    → a URL to be visited again: where its entry is, attempts
+//	linked   sequence              → fingerprints of sitemap URLs that a link led to later
+//	words    number                → a text that many entries share: how a URL was found
+//	reasons  number                → a reason that many entries share: a rule and its parameters
 //	hosts    number                → origin
-//	tally    hash of a shape       → how many URLs of it there are (trap rules)
+//	tally    hash of a shape       → number of URLs of that shape (trap rules)
 //	counts   one value             → totals by state and reason
 //
-// Keys grow at the ends of their ranges only, so that writes stay sequential
-// however many URLs there are.
+// Keys are added only at the ends of their ranges, so that writes stay sequential however many URLs
+// there are.
 package frontier
 
 import (
@@ -36,23 +35,23 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// What a link is, the rules say that judge it.
+// The types of links are defined by the rules that judge them.
 type (
 	Link  = judge.Link
 	Class = judge.Class
 )
 
-// Classes, in the order in which they are served.
+// Classes of links.
 const (
 	Prerequisite = judge.Prerequisite
 	Sitemap      = judge.Sitemap
 	Requisite    = judge.Requisite
 	Page         = judge.Page
 	Speculative  = judge.Speculative
-	Disregarded  = judge.Disregarded // decided against at discovery; never handed out
+	Disregarded  = judge.Disregarded // excluded at discovery; never handed out
 )
 
-// State is what became of a URL.
+// State is the state of a URL.
 type State uint8
 
 // States of a discovered URL.
@@ -69,22 +68,20 @@ func (s State) String() string { return [...]string{"queued", "fetched", "failed
 type Entry struct {
 	ID uint64
 	Link
-	Attempts int // visits that failed so far
+	Attempts int // visits made so far
 
 	at    position
-	retry []byte // key in the retries bucket this was handed out from
+	retry []byte // key in the retries bucket from which it was handed out
 }
 
-// View reads crawl.db: bbolt's, or that of the archive around it. The frontier
-// writes in the archive's transactions only (Flush).
+// View runs a read transaction on crawl.db. The frontier writes only in transactions passed to Flush.
 type View func(func(*bbolt.Tx) error) error
 
-// Frontier is the set of discovered URLs and the queues of those that wait.
-// Known, Next and Counts may be called from any goroutine; Add, Finish,
-// Retry, Flush and Publish belong to the one that commits.
+// Frontier is the set of discovered URLs and their queues. Known, Next and Counts are safe for
+// concurrent use; Add, Finish, Retry, Flush and Publish must only be called by the committer.
 type Frontier struct {
 	view   View
-	isRead bool // for looking things up only
+	isRead bool // opened by OpenRead
 	k0, k1 uint64
 	seen   *seenSet
 	mu     sync.RWMutex // guards what follows
@@ -95,17 +92,17 @@ type Frontier struct {
 	adding
 }
 
-// waiting is what Next hands out, and has handed out.
+// waiting is the state of the queues and of what they have handed out.
 type waiting struct {
 	queues   map[queueKey]*queue
 	retries  map[uint32]int
-	inFlight map[uint64]*Entry // handed out and not yet committed as done
-	opened   uint64            // ids below it were there when the archive was opened
-	longest  time.Duration     // that an entry is put off; 0 is any time
-	putOff   map[uint64]bool   // retries behind the mark of their queue when the archive was opened
+	inFlight map[uint64]*Entry // handed out, and not yet committed as done
+	opened   uint64            // lower ids existed when the archive was opened
+	longest  time.Duration     // longest postponement of an entry; 0 is no limit
+	putOff   map[uint64]bool   // ids at or after their queue's mark that have a retry
 }
 
-// numbered is what entries name by a number, the next number of an entry, and the totals.
+// numbered has the values that entries refer to by number, the next id, and the totals.
 type numbered struct {
 	hosts   names[string]
 	words   names[string]
@@ -114,30 +111,30 @@ type numbered struct {
 	counts  Counts
 }
 
-// staging is what has happened since the last Flush, which writes it.
+// staging has the changes since the last Flush, which writes them.
 type staging struct {
 	staged  map[queueKey][]Link
 	order   []queueKey // keys of staged, in order of first use
 	done    []finished
 	later   []later
-	again   []again  // to be tried at once, though they were done
+	again   []again  // finished entries to be queued again
 	settled []uint64 // in flight until Publish
 
 	superseded []Found
-	linked     []uint64       // listed URLs that a link led to
-	left       judge.Tally    // URLs left out since there are too many
-	overruled  int            // soft finds that a later find replaced
-	dropping   bool           // their entries
-	passed     map[string]int // by shape, what AddAgain let through
+	linked     []uint64       // listed URLs that a link has led to
+	left       judge.Tally    // URLs not recorded because there are too many
+	overruled  int            // number of soft entries that a later find replaced
+	dropping   bool           // drop overruled entries
+	passed     map[string]int // by shape: URLs that AddAgain admitted
 }
 
-// adding is Add's own: what the rules that judge a link ask for.
+// adding is the state of the rules that judge added links. Only Add uses it.
 type adding struct {
 	settings *judge.Settings
 	tally    tally
 	tallied  map[uint64]int    // counts that changed since the last Flush
 	shortest map[uint64]uint16 // see memory.Shortest
-	twins    []uint64          // fingerprints of forms (judge.Form) that a second URL got since the last Flush
+	twins    []uint64          // fingerprints of forms (judge.SamePage) that a second URL got since the last Flush
 }
 
 type queueKey struct {
@@ -149,7 +146,7 @@ type finished struct {
 	e      *Entry
 	state  State
 	reason uint32
-	was    Found // what it was before, where it was finished
+	was    Found // its state and reason before, if it was finished
 }
 
 type again struct {
@@ -180,8 +177,8 @@ var (
 var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, bucketRetries, bucketLinked, bucketWords,
 	bucketReasons, bucketHosts, bucketTally}
 
-// Open reads the frontier that view shows. key is the secret of the archive that
-// fingerprints are keyed with, so that no site can choose URLs that collide.
+// Open loads the frontier that view reads. key is the archive's secret key for fingerprints, so that no
+// site can choose URLs with colliding ones.
 func Open(view View, key [16]byte) (*Frontier, error) {
 	f := newFrontier(view, key)
 	if err := view(f.load); err != nil {
@@ -190,8 +187,8 @@ func Open(view View, key [16]byte) (*Frontier, error) {
 	return f, nil
 }
 
-// OpenRead is Open for looking things up: what is known of URLs is read when it
-// is asked for. Nothing can be added to such a frontier, or taken from it.
+// OpenRead opens a frontier for look-ups only: data on URLs is read when it is needed. Nothing can be
+// added to it or taken from it.
 func OpenRead(view View, key [16]byte) (*Frontier, error) {
 	f := newFrontier(view, key)
 	f.isRead = true
@@ -215,7 +212,7 @@ func newFrontier(view View, key [16]byte) *Frontier {
 	}
 }
 
-// Create makes the buckets of an empty frontier.
+// Create creates the buckets of an empty frontier.
 func Create(tx *bbolt.Tx) error {
 	top, err := tx.CreateBucket(bucketTop)
 	if err != nil {
@@ -229,11 +226,11 @@ func Create(tx *bbolt.Tx) error {
 	return nil
 }
 
-// fingerprint is the keyed name of a URL; its two lowest bits are free.
+// fingerprint is the keyed hash of a URL; its three lowest bits are free for flags.
 func (f *Frontier) fingerprint(href string) uint64 { return fingerprint(f.k0, f.k1, href) }
 
-// twinsOf is the keyed name of all URLs that have one form in common. It is
-// not the name of that form.
+// twinsOf is the keyed hash for all URLs with a common form. It differs from the fingerprint of the form
+// itself.
 func (f *Frontier) twinsOf(form string) uint64 { return fingerprint(^f.k0, f.k1, form) }
 
 func fingerprint(k0, k1 uint64, text string) uint64 {
@@ -244,8 +241,8 @@ func fingerprint(k0, k1 uint64, text string) uint64 {
 	return h
 }
 
-// Known says whether the URL was discovered before, other than softly
-// disregarded. It may miss what is staged and not yet published.
+// Known reports whether the URL was discovered, other than as softly disregarded. It includes URLs
+// that are staged but not yet committed.
 func (f *Frontier) Known(u weburl.URL) bool { return f.hard(f.fingerprint(u.String())) }
 
 func (f *Frontier) hard(fp uint64) bool {
@@ -253,8 +250,7 @@ func (f *Frontier) hard(fp uint64) bool {
 	return found && flags&softBit == 0
 }
 
-// Orphan says whether a sitemap lists the URL and no link has led to it yet.
-// Adding a link to it makes that known.
+// Orphan reports whether a URL is known from a sitemap only. Adding a link to it ends that.
 func (f *Frontier) Orphan(u weburl.URL) bool {
 	if f.isRead {
 		return f.isListed(f.fingerprint(u.String()))
@@ -263,15 +259,14 @@ func (f *Frontier) Orphan(u weburl.URL) bool {
 	return flags&listedBit != 0
 }
 
-// News is one of the URLs that Unknown was asked for.
+// News is one result of Unknown.
 type News struct {
 	Index  int
-	Listed bool // it is known, but only from a sitemap
+	Listed bool // known, but from a sitemap only
 }
 
-// Unknown appends to list those of n URLs that Known is false or Orphan true
-// for: the ones that Add has something to do with. For a page of links it is
-// several times as quick as asking for each.
+// Unknown appends to list those of n URLs for which Known is false or Orphan is true: those that Add
+// must see. For a page of links it is several times faster than separate calls.
 func (f *Frontier) Unknown(list []News, n int, url func(int) weburl.URL) []News {
 	fps := make([]uint64, n)
 	for i := range fps {
@@ -286,7 +281,7 @@ func (f *Frontier) Unknown(list []News, n int, url func(int) weburl.URL) []News 
 	return list
 }
 
-// Add stages a link, unless its URL is known. It says whether it was new.
+// Add stages a link unless its URL is known, and reports whether it was new.
 func (f *Frontier) Add(l Link) bool {
 	fp := f.fingerprint(l.URL.String())
 	if f.full(&l, fp) {
@@ -315,7 +310,7 @@ func (f *Frontier) Add(l Link) bool {
 	return true
 }
 
-// full says whether there are as many URLs as may be, and this is one more.
+// full reports whether the limit on discovered URLs is reached and the link would add another.
 func (f *Frontier) full(l *Link, fp uint64) bool {
 	if l.Class <= Sitemap {
 		return false
@@ -333,17 +328,17 @@ func (f *Frontier) full(l *Link, fp uint64) bool {
 	return true
 }
 
-// IsGuess says whether nothing but what a script may name has led to the URL in
-// this run; an earlier one may have met a link.
+// IsGuess reports whether the URL was found only as a guess from a script. A link found in an earlier
+// run is not remembered.
 func (f *Frontier) IsGuess(u weburl.URL) bool {
 	_, flags := f.seen.find(f.fingerprint(u.String()))
 	return flags&guessBit != 0
 }
 
-// Dismissed lets a later link lead to a URL that was queued and then disregarded.
+// Dismissed allows a later link to queue a URL that was queued and then disregarded.
 func (f *Frontier) Dismissed(u weburl.URL) { f.seen.set(f.fingerprint(u.String()), softBit, true) }
 
-// put stages a link that is not there yet.
+// put stages a link to a new URL.
 func (f *Frontier) put(l Link, fp uint64) {
 	if l.Class == Speculative {
 		f.seen.set(fp, guessBit, true)
@@ -370,9 +365,8 @@ func (f *Frontier) stage(l Link) {
 	f.staged[key] = append(f.staged[key], l)
 }
 
-// AddAgain stages a URL that was disregarded for a setting that has changed
-// since. It is false where a rule that remembers what came before holds it
-// back still, and where another link let the URL through before.
+// AddAgain stages a URL that was disregarded because of a setting that has changed. It returns false if
+// a rule with a budget still excludes it, or if another link has queued the URL already.
 func (f *Frontier) AddAgain(found Found) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -395,7 +389,7 @@ func (f *Frontier) AddAgain(found Found) bool {
 	return true
 }
 
-// Finish says what became of an entry that Next gave out.
+// Finish sets the state of an entry that Next handed out.
 func (f *Frontier) Finish(e *Entry, s State, reason judge.Reason) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -403,7 +397,7 @@ func (f *Frontier) Finish(e *Entry, s State, reason judge.Reason) {
 	f.release(e)
 }
 
-// Retry puts an entry that Next gave out back, to be given out again when due.
+// Retry puts back an entry that Next handed out, to be handed out again when due.
 func (f *Frontier) Retry(e *Entry, due time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -411,8 +405,8 @@ func (f *Frontier) Retry(e *Entry, due time.Time) {
 	f.release(e)
 }
 
-// release takes e out of its queue. It stays in flight until Publish, since
-// until then a retry of it is still on disk.
+// release removes e from its queue. It stays in flight until Publish, since its retry is on disk until
+// then.
 func (f *Frontier) release(e *Entry) {
 	if e.retry == nil {
 		f.queues[queueKey{e.at.host, e.at.class}].settle(e.at)

@@ -29,7 +29,7 @@ func openDB(t testing.TB, path string) *bbolt.DB {
 	return db
 }
 
-// stores are what the frontiers of tests are in: *bbolt.DB by *Frontier.
+// stores maps each test's *Frontier to its *bbolt.DB.
 var stores sync.Map
 
 func open(t testing.TB, db *bbolt.DB) *Frontier {
@@ -127,8 +127,8 @@ func TestASoftlyDisregardedURLMayBeQueuedLater(t *testing.T) {
 	}
 }
 
-// Whoever goes on asking gets the same answers as one who asks once, of what was
-// known when the fingerprints were sorted, and of what came since.
+// Repeated Find calls on an open frontier give the same results as a single one on a newly opened
+// frontier, for URLs from before the fingerprints were sorted and after.
 func TestFindWhileURLsCome(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "db"))
 	f := open(t, db)
@@ -141,7 +141,7 @@ func TestFindWhileURLsCome(t *testing.T) {
 		if n%5000 != 4999 {
 			continue
 		}
-		f.Add(link("/"+strconv.Itoa(n/6*6+2), Page)) // a soft one before
+		f.Add(link("/"+strconv.Itoa(n/6*6+2), Page)) // added before as a softly disregarded URL
 		flush(t, f)
 		for _, at := range []int{0, 1, 2, n / 2, n - 2, n - 1, n} {
 			u := weburl.MustParse(origin + "/" + strconv.Itoa(at))
@@ -165,7 +165,7 @@ func TestFindWhileURLsCome(t *testing.T) {
 	}
 }
 
-// What a page with very many links was staged in is given back when they are on disk.
+// The memory in which many links are staged is released once they are on disk.
 func TestManyLinksAreGivenBack(t *testing.T) {
 	f := open(t, openDB(t, filepath.Join(t.TempDir(), "db")))
 	for _, n := range []int{blockSize / 2, 100 * blockSize} {
@@ -213,8 +213,8 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// A URL that was held back softly is handed out once, whatever lets it
-// through: a setting, a link, or both in either order.
+// A softly disregarded URL is handed out once, whatever admits it: a setting, a link, or both in either
+// order.
 func TestASoftlyDisregardedURLIsHandedOutOnce(t *testing.T) {
 	for _, way := range []string{"setting", "link", "setting link", "link setting"} {
 		t.Run(way, func(t *testing.T) {
@@ -293,8 +293,8 @@ func TestRetriesComeWhenDue(t *testing.T) {
 	}
 }
 
-// TestEveryURLOnceAcrossRestarts works through a growing frontier with
-// restarts at random moments that lose what is in flight, as kill -9 does.
+// TestEveryURLOnceAcrossRestarts works through a growing frontier with restarts at random moments that
+// lose what is in flight, as kill -9 does.
 func TestEveryURLOnceAcrossRestarts(t *testing.T) {
 	seeds := uint64(12)
 	if testing.Short() {
@@ -313,7 +313,7 @@ func TestEveryURLOnceAcrossRestarts(t *testing.T) {
 			case rng.IntN(60) == 0:
 				flush(t, f)
 			case rng.IntN(150) == 0:
-				flush(t, f) // what was finished is committed; the rest is lost
+				flush(t, f) // what is finished gets committed; what is in flight is lost
 				f, flight = open(t, db), nil
 			case len(flight) < 8 && rng.IntN(2) == 0:
 				if e := next(t, f, time.Now()); e != nil {
@@ -420,7 +420,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkNext takes URLs out and finishes them, a commit every hundred.
+// BenchmarkNext takes URLs out and finishes them, with a commit for every hundred.
 func BenchmarkNext(b *testing.B) {
 	f := open(b, openDB(b, filepath.Join(b.TempDir(), "db")))
 	now, id := time.Now(), 0
@@ -445,8 +445,7 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// Two workers find a URL at once: the one that may follow the link can be counted before
-// the one that may not.
+// Two workers find a URL at once: the allowed link may be counted before the nofollow one.
 func TestOverruledBeforeItIsCounted(t *testing.T) {
 	f := open(t, openDB(t, filepath.Join(t.TempDir(), "db")))
 	soft := link("/a", Disregarded)
@@ -462,7 +461,7 @@ func TestOverruledBeforeItIsCounted(t *testing.T) {
 	}
 }
 
-// At the end of a run each URL is there once, under the state that counts.
+// At the end of a run each URL is present once, in the state that counts.
 func TestOverruledEntriesAreDropped(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "db"))
 	f := open(t, db)

@@ -11,8 +11,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// FuzzDecodeBlock: whatever stands in crawl.db in the place of a block is
-// entries or an error.
+// FuzzDecodeBlock: any octets in place of a block decode to entries or give an error.
 func FuzzDecodeBlock(f *testing.F) {
 	fr := &Frontier{}
 	good := fr.encodeBlock(nil, []Link{
@@ -32,8 +31,8 @@ func FuzzDecodeBlock(f *testing.F) {
 	})
 }
 
-// FuzzEntries: whatever stands in crawl.db in the place of the frontier's other
-// entries, sums right, is read or is an error.
+// FuzzEntries: any octets with a correct checksum in place of the frontier's other values are read or
+// give an error.
 func FuzzEntries(f *testing.F) {
 	q := queueKey{0, Page}
 	f.Add(queueName(q), queueValue(&queue{key: q}, 3))

@@ -13,14 +13,14 @@ import (
 	"curtsy/frontier/judge"
 )
 
-// index finds the ids of a fingerprint. The first look-ups read all fingerprints,
-// as one at a prompt does; who goes on asking has them sorted in memory, twelve
-// octets a URL, and what was discovered since is read behind them.
+// index finds the ids of a fingerprint. The first look-ups read all fingerprints from disk, which
+// suffices for a single command; after manyFinds of them they are kept sorted in memory, twelve octets
+// per URL, and only later fingerprints are read from disk.
 type index struct {
 	mu    sync.Mutex
 	asked int
 	ids   []place // sorted by fingerprint
-	upTo  uint64  // no id from here on is in ids
+	upTo  uint64  // ids from here on are not in ids
 }
 
 type place struct{ high, low, id uint32 }
@@ -28,11 +28,11 @@ type place struct{ high, low, id uint32 }
 func (p place) fingerprint() uint64 { return uint64(p.high)<<32 | uint64(p.low) }
 
 const (
-	manyFinds = 16      // look-ups that read all, before they are sorted
-	manyNew   = 1 << 14 // discovered since; beyond it, and a sixteenth of all, they are sorted again
+	manyFinds = 16      // look-ups that read everything, before the fingerprints are sorted
+	manyNew   = 1 << 14 // newer fingerprints; beyond this number and a sixteenth of the rest they are sorted in
 )
 
-// find gives the ids whose fingerprint, without its flags, is want.
+// find returns the ids whose fingerprint, without its flags, is want.
 func (x *index) find(top *bbolt.Bucket, hosts int, want uint64) (ids []uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -55,7 +55,7 @@ func (x *index) find(top *bbolt.Bucket, hosts int, want uint64) (ids []uint64) {
 	return ids
 }
 
-// sort takes in the n fingerprints behind those that are sorted.
+// sort adds the n newer fingerprints to the sorted ones.
 func (x *index) sort(top *bbolt.Bucket, hosts, n int) {
 	x.ids = slices.Grow(x.ids, n)
 	upTo := x.upTo
@@ -70,7 +70,8 @@ func (x *index) sort(top *bbolt.Bucket, hosts, n int) {
 	})
 }
 
-// fingerprintsFrom gives those of the ids from one on, which a block begins with, and their flags.
+// fingerprintsFrom iterates over fingerprints (with flags) and ids from one on, which must be the first
+// id of a block.
 func fingerprintsFrom(top *bbolt.Bucket, hosts int, from uint64) iter.Seq2[uint64, uint64] {
 	return func(yield func(fp, id uint64) bool) {
 		c := top.Bucket(bucketSeen).Cursor()
@@ -88,7 +89,7 @@ func fingerprintsFrom(top *bbolt.Bucket, hosts int, from uint64) iter.Seq2[uint6
 	}
 }
 
-// fingerprints are those of a value.
+// fingerprints iterates over the fingerprints in a value.
 func fingerprints(v []byte) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for ; len(v) >= 8; v = v[8:] {
@@ -99,7 +100,7 @@ func fingerprints(v []byte) iter.Seq[uint64] {
 	}
 }
 
-// ranges are those of the keys of blocks. What was decided against lies under no host.
+// ranges iterates over the key ranges of blocks. Disregarded URLs are stored under host 0.
 func ranges(hosts int) iter.Seq[queueKey] {
 	return func(yield func(queueKey) bool) {
 		for host := range max(hosts, 1) {
@@ -112,7 +113,8 @@ func ranges(hosts int) iter.Seq[queueKey] {
 	}
 }
 
-// blocksFrom are the keys and values of a range, from an id on that a block begins with.
+// blocksFrom iterates over the keys and values of a range, from an id on, which must be the first of a
+// block.
 func blocksFrom(c *bbolt.Cursor, key queueKey, from uint64) iter.Seq2[[]byte, []byte] {
 	return func(yield func(k, v []byte) bool) {
 		for k, v := c.Seek(blockKey(key, from)); k != nil; k, v = c.Next() {

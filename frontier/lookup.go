@@ -12,7 +12,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// load reads what a restart needs: totals, names, fingerprints, positions.
+// load reads what a restart needs: totals, names, fingerprints, positions, counts by shape.
 func (f *Frontier) load(tx *bbolt.Tx) error {
 	if err := f.loadTotals(tx); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (f *Frontier) load(tx *bbolt.Tx) error {
 	return top.Bucket(bucketTally).ForEach(f.loadTally)
 }
 
-// opened is load for values with their sums.
+// opened wraps load for values with checksums.
 func opened(load func(k, v []byte) error) func(k, sealed []byte) error {
 	return func(k, sealed []byte) error {
 		v, ok := sum.Open(k, sealed)
@@ -59,7 +59,7 @@ func (f *Frontier) loadTotals(tx *bbolt.Tx) error {
 	return f.loadNames(top)
 }
 
-// whole is the frontier's bucket, with all that belongs in it.
+// whole returns the frontier's bucket after checking that it is complete.
 func whole(tx *bbolt.Tx) (*bbolt.Bucket, error) {
 	top := tx.Bucket(bucketTop)
 	if top == nil {
@@ -73,8 +73,7 @@ func whole(tx *bbolt.Tx) (*bbolt.Bucket, error) {
 	return top, nil
 }
 
-// isListed says whether a sitemap lists the URL with a fingerprint and no link
-// has led to it.
+// isListed reports whether the URL with a fingerprint is known from a sitemap only.
 func (f *Frontier) isListed(fp uint64) (listed bool) {
 	_ = f.read(func(top *bbolt.Bucket) error {
 		_ = top.Bucket(bucketSeen).ForEach(func(_, v []byte) error {
@@ -145,7 +144,7 @@ func (f *Frontier) loadQueue(k, v []byte) error {
 	return nil
 }
 
-// read gives what looks something up the frontier's bucket.
+// read calls look with the frontier's bucket in a read transaction.
 func (f *Frontier) read(look func(top *bbolt.Bucket) error) error {
 	return f.view(func(tx *bbolt.Tx) error { return look(tx.Bucket(bucketTop)) })
 }
@@ -158,15 +157,15 @@ func (f *Frontier) isFinished(id uint64) (found bool) {
 	return found
 }
 
-// Found is what the frontier knows of one URL.
+// Found is the entry of a URL with its state.
 type Found struct {
 	Entry
 	State  State
 	Reason judge.Reason
-	past   bool // another entry has taken its place
+	past   bool // another entry has replaced it
 }
 
-// look guards a look-up, within which another may be made where nothing is written.
+// look locks the frontier for a look-up. Look-ups may be nested if it is read-only.
 func (f *Frontier) look() (done func()) {
 	if f.isRead {
 		f.mu.RLock()
@@ -176,23 +175,22 @@ func (f *Frontier) look() (done func()) {
 	return f.mu.Unlock
 }
 
-// Find lists every time that a URL was found and became an entry, oldest first. One that
-// was disregarded for the page that linked it (nofollow) may come before the one that
-// counts. Entries that are not committed yet are not found.
+// Find returns all entries of a URL, oldest first. A softly disregarded entry (nofollow) may come before
+// the one that counts. Uncommitted entries are not found.
 func (f *Frontier) Find(u weburl.URL) ([]Found, error) {
 	defer f.look()()
 	want := f.fingerprint(u.String())
 	var found []Found
 	err := f.read(func(top *bbolt.Bucket) error {
 		ids := f.seen.index.find(top, len(f.hosts.list), want)
-		slices.Sort(ids) // blocks lie by host and class, finds are told by age
+		slices.Sort(ids) // blocks are ordered by host and class
 		for _, id := range ids {
-			// It is another's where the fingerprint is that of a twin.
+			// The fingerprint of a twin, stored after those of the block's links, leads to an entry of another URL.
 			if e, ok := f.get(top, id); ok && e.URL == u {
 				found = append(found, e)
 			}
 		}
-		if last := len(found) - 1; last > 0 && found[last].past { // two workers found it at once
+		if last := len(found) - 1; last > 0 && found[last].past { // two workers found it at the same time
 			slices.Reverse(found)
 		}
 		return nil
@@ -200,7 +198,7 @@ func (f *Frontier) Find(u weburl.URL) ([]Found, error) {
 	return found, err
 }
 
-// Get looks an id up.
+// Get returns the entry with an id.
 func (f *Frontier) Get(id uint64) (found Found, ok bool) {
 	defer f.look()()
 	_ = f.read(func(top *bbolt.Bucket) error {
@@ -210,7 +208,7 @@ func (f *Frontier) Get(id uint64) (found Found, ok bool) {
 	return found, ok
 }
 
-// Path is the way from the seed to the URL with the given id, that one last.
+// Path returns the entries from the seed to the given id, that one last.
 func (f *Frontier) Path(id uint64) []Found {
 	defer f.look()()
 	var path []Found
@@ -228,7 +226,7 @@ func (f *Frontier) Path(id uint64) []Found {
 	return path
 }
 
-// get finds an id: in each range of keys, the block that begins at or before it.
+// get looks in each key range for the block that begins at or before id.
 func (f *Frontier) get(top *bbolt.Bucket, id uint64) (Found, bool) {
 	c := top.Bucket(bucketBlocks).Cursor()
 	for key := range ranges(len(f.hosts.list)) {
@@ -285,8 +283,8 @@ func (f *Frontier) judged(top *bbolt.Bucket, e Entry) Found {
 	return found
 }
 
-// Each calls visit for every URL of a class, in the order of discovery, but for entries
-// that another has taken the place of: AddAgain let it through, or it was overruled.
+// Each calls visit for every entry of a class, in order of discovery, except entries that another has
+// replaced.
 func (f *Frontier) Each(class Class, visit func(Found) error) error {
 	defer f.look()()
 	return f.read(func(top *bbolt.Bucket) error {
@@ -304,7 +302,7 @@ func (f *Frontier) Each(class Class, visit func(Found) error) error {
 	})
 }
 
-// eachOf calls visit for every URL of a block.
+// eachOf calls visit for every entry of a block.
 func (f *Frontier) eachOf(top *bbolt.Bucket, k, v []byte, visit func(Found) error) error {
 	q, first := parseBlockKey(k)
 	links, err := f.decodeSealed(k, v)
@@ -318,8 +316,7 @@ func (f *Frontier) eachOf(top *bbolt.Bucket, k, v []byte, visit func(Found) erro
 	return err
 }
 
-// Robots gives every robots.txt with what became of it. It reads only where
-// they lie.
+// Robots calls visit for every robots.txt entry. It reads only their key ranges.
 func (f *Frontier) Robots(visit func(Found)) error {
 	defer f.look()()
 	return f.read(func(top *bbolt.Bucket) error {

@@ -6,12 +6,10 @@ import (
 	"curtsy/frontier/judge"
 )
 
-// Judge sets the settings that Add judges links with. It is called before the
-// first Add.
+// Judge sets the settings by which Add judges links. It must be called before the first Add.
 func (f *Frontier) Judge(s *judge.Settings) { f.settings = s }
 
-// judge asks the rules that depend on the URLs that came before. It counts
-// the link.
+// judge applies the rules that depend on earlier URLs, and counts the link.
 func (f *Frontier) judge(l *Link) judge.Verdict {
 	if l.Class <= Sitemap || l.Class == Disregarded {
 		return judge.Verdict{}
@@ -19,10 +17,10 @@ func (f *Frontier) judge(l *Link) judge.Verdict {
 	return judge.Decide(judge.Added, l, &judge.Facts{Settings: f.settings, Memory: memory{f}})
 }
 
-// memory is what rules may know of the URLs that came before.
+// memory implements judge.Memory.
 type memory struct{ f *Frontier }
 
-// Count counts a URL of a shape, and says how many that makes.
+// Count adds a URL of a shape and returns their number.
 func (m memory) Count(shape string) int {
 	h := m.f.fingerprint(shape)
 	n := m.f.tally.add(h)
@@ -32,11 +30,11 @@ func (m memory) Count(shape string) int {
 	return n
 }
 
-// maxShortest bounds the names that Shortest remembers; it is of use while a
-// site is discovered, and a restart begins anew.
+// maxShortest bounds the names that Shortest remembers. They are not stored: after a restart the map is
+// empty.
 const maxShortest = 1 << 16
 
-// Shortest keeps the shortest length for a name.
+// Shortest remembers the shortest length for a name.
 func (m memory) Shortest(name string, length int) bool {
 	h := m.f.fingerprint(name)
 	had, known := m.f.shortest[h]
@@ -47,16 +45,15 @@ func (m memory) Shortest(name string, length int) bool {
 	return true
 }
 
-// Discovered is how many URLs there are, with those that are not committed.
+// Discovered returns the number of URLs, uncommitted ones included.
 func (m memory) Discovered() int { return m.f.seen.size() }
 
-// Counted is how many URLs of a shape there were so far.
+// Counted returns the number of URLs of a shape so far.
 func (m memory) Counted(shape string) int { return m.f.tally.count(m.f.fingerprint(shape)) }
 
-// Twin lets one twin of a form through: it is true for all others. The twins
-// have a fingerprint of their own, since the form is fetched too where it is
-// found: its twins may be denied, or missing, or lead to it. A redirect may
-// lead from the form itself to one of its twins.
+// Twin admits the first URL of a form and returns true for the others. Forms are recorded with a hash of
+// their own, since the form itself is fetched too if it is found: the admitted URL may be denied, be
+// missing, or redirect to it. The form may also redirect to the URL.
 func (m memory) Twin(l *Link, form string) bool {
 	if l.Redirects == 0 && m.f.hard(m.f.fingerprint(form)) {
 		return true
@@ -69,17 +66,15 @@ func (m memory) Twin(l *Link, form string) bool {
 	return !added
 }
 
-// tallyKept is the count from which on a shape is kept on disk: smaller ones
-// begin anew after a restart, at no loss worth the room.
+// tallyKept is the count from which on a shape is stored; smaller counts are lost by a restart.
 const tallyKept = 64
 
-// isKept says whether a count is one of those that are written: some eight
-// between a power of two and the next, so that a restart forgets an eighth of
-// a count at most and most URLs cost no write.
+// isKept reports whether a count is stored: about eight values between two powers of two, so that a
+// restart loses at most an eighth of a count and most URLs cause no write.
 func isKept(n int) bool { return n >= tallyKept && n%(1<<(bits.Len(uint(n))-4)) == 0 }
 
-// stillHeld says whether a rule that counts would hold the URL back again. A
-// budget that was raised lets through as many as it was raised by.
+// stillHeld reports whether a rule with a budget would exclude the URL again. A raised budget admits as
+// many URLs as it was raised by.
 func (f *Frontier) stillHeld(found *Found) bool {
 	b, ok := judge.BudgetOf(found.Reason.Rule, &found.Link, f.settings)
 	if !ok || b.Limit <= 0 {

@@ -10,12 +10,11 @@ import (
 	"curtsy/internal/sum"
 )
 
-// names numbers values that many entries share, so that an entry holds a
-// number in place of a text.
+// names maps values that many entries share to numbers, which the entries contain.
 type names[T comparable] struct {
 	list  []T
 	index map[T]uint32
-	saved int // how many of list are on disk
+	saved int // number of values on disk
 }
 
 func (n *names[T]) number(v T) uint32 {
@@ -31,7 +30,7 @@ func (n *names[T]) number(v T) uint32 {
 	return i
 }
 
-// text is the value with a number, the zero value where there is none.
+// text returns the value with a number; the zero value if there is none.
 func (n *names[T]) text(i uint32) (v T) {
 	if int(i) >= len(n.list) {
 		return v

@@ -8,9 +8,9 @@ import (
 
 var overruled = judge.Reason{Rule: judge.Overruled}
 
-// DropOverruled has the next Flush drop each entry that a rule excluded for its link until
-// another link led to its URL, so that the URL is there once and counts once. It reads all
-// fingerprints: it is for the end of a run.
+// DropOverruled makes the next Flush drop the entries that were excluded softly until another link led to
+// their URL, so that each URL has one entry and counts once. It reads all fingerprints, so it is called
+// at the end of a run.
 func (f *Frontier) DropOverruled() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -36,19 +36,19 @@ func (f *Frontier) putOverruled(top *bbolt.Bucket) error {
 	return nil
 }
 
-// putPast marks an entry as one that another has taken the place of.
+// putPast marks an entry as replaced by another.
 func (f *Frontier) putPast(top *bbolt.Bucket, found Found) error {
 	v := finishedValue(StateQueued, f.reasons.number(found.Reason))
 	return top.Bucket(bucketFinished).Put(idKey(found.ID), v)
 }
 
-// overruledIn lists entries that another may have overruled: those excluded softly whose
-// fingerprint is no longer a soft one, and guesses that are there twice.
+// overruledIn lists entries that may be overruled: those whose stored fingerprint is soft while the one in
+// memory is not, and disregarded guesses with a second entry.
 func (f *Frontier) overruledIn(top *bbolt.Bucket) (ids []uint64) {
 	if f.counts.Reasons[overruled] == 0 {
 		return nil
 	}
-	given := map[uint64]uint64{} // fingerprints of guesses that were given up, and their ids
+	given := map[uint64]uint64{} // ids of disregarded guesses, by fingerprint
 	finished, hosts := top.Bucket(bucketFinished), len(f.hosts.list)
 	for fp, id := range fingerprintsFrom(top, hosts, 0) {
 		if fp&softBit != 0 && f.hard(fp&^flagBits) {

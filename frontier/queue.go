@@ -12,7 +12,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// position is the place of an entry: which block, and where in it.
+// position is the place of an entry: its block and the index in it.
 type position struct {
 	host  uint32
 	class Class
@@ -22,7 +22,7 @@ type position struct {
 
 func (p position) key() []byte { return blockKey(queueKey{p.host, p.class}, p.first) }
 
-// idKey is a number as a key: keys sort as numbers do.
+// idKey encodes a number so that keys sort like numbers.
 func idKey(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
 
 func blockKey(q queueKey, first uint64) []byte {
@@ -32,7 +32,7 @@ func blockKey(q queueKey, first uint64) []byte {
 	return binary.BigEndian.AppendUint64(b, first)
 }
 
-// parseBlockKey panics with ErrCorrupt over a key of another bucket.
+// parseBlockKey panics with ErrCorrupt if the key is not one of a block.
 func parseBlockKey(k []byte) (queueKey, uint64) {
 	if len(k) != 13 {
 		panic(ErrCorrupt)
@@ -40,24 +40,24 @@ func parseBlockKey(k []byte) (queueKey, uint64) {
 	return queueKey{binary.BigEndian.Uint32(k), Class(k[4])}, binary.BigEndian.Uint64(k[5:])
 }
 
-// queue is the reading end of one class of one host.
+// queue is the state of the queue of one class of one host.
 type queue struct {
 	key     queueKey
-	next    position // the next entry to hand out
-	mark    position // the first unfinished entry: where a restart begins
+	next    position // the next entry to be handed out
+	mark    position // the first unfinished entry, where a restart begins
 	waiting int      // committed entries from next on
-	block   []Link   // the block that next points into, decoded
+	block   []Link   // the decoded block that next points into
 	out     []outstanding
 	dirty   bool
 }
 
-// outstanding is an entry handed out, in the order of handing out.
+// outstanding is an entry that was handed out; queue.out is in this order.
 type outstanding struct {
 	at      position
 	settled bool
 }
 
-// settle notes that the entry at p needs to be handed out no more.
+// settle records that the entry at p need not be handed out again.
 func (q *queue) settle(p position) {
 	for i := range q.out {
 		if q.out[i].at == p {
@@ -68,7 +68,7 @@ func (q *queue) settle(p position) {
 	q.advance()
 }
 
-// advance moves the mark behind what is settled at the front.
+// advance moves the mark past settled entries.
 func (q *queue) advance() {
 	q.dirty = true
 	for len(q.out) > 0 && q.out[0].settled {
@@ -80,18 +80,17 @@ func (q *queue) advance() {
 	}
 }
 
-// remaining is how many entries a restart finds from the mark on.
+// remaining returns how many entries a restart finds from the mark on.
 func (q *queue) remaining() int { return q.waiting + len(q.out) }
 
-// Waiting is when something of an origin can be handed out, and what where it
-// was put off.
+// Waiting says when an entry of an origin can be handed out.
 type Waiting struct {
 	Due  time.Time  // zero for now
-	URL  weburl.URL // the first that was put off
-	More int        // others that were put off
+	URL  weburl.URL // the first postponed URL, if Due is not zero
+	More int        // number of further postponed URLs
 }
 
-// Waiting says whether anything of the origin is left to hand out, now or later.
+// Waiting reports whether any entry of the origin is left to hand out, now or later.
 func (f *Frontier) Waiting(origin string) (w Waiting, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -112,7 +111,7 @@ func (f *Frontier) Waiting(origin string) (w Waiting, ok bool) {
 	return Waiting{Due: retryDue(e.retry), URL: e.URL, More: f.retries[host] - 1 - visited}, true
 }
 
-// Origins lists the origins that have queued entries.
+// Origins lists the origins with queued entries.
 func (f *Frontier) Origins() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,18 +135,18 @@ func (f *Frontier) Origins() []string {
 	return origins
 }
 
-// WaitAtMost says how long entries are put off at most: one that seems to wait for
-// longer was put off before the clock was set back, and is due.
+// WaitAtMost sets the longest postponement. An entry that seems to wait longer was postponed before the
+// clock was set back, and is due.
 func (f *Frontier) WaitAtMost(d time.Duration) { f.longest = d }
 
-// isDue says whether the retry with the key k is due.
+// isDue reports whether the retry with the key k is due.
 func (f *Frontier) isDue(k []byte, now time.Time) bool {
 	wait := retryDue(k).Sub(now)
 	return wait <= 0 || f.longest > 0 && wait > f.longest
 }
 
-// Next hands out the origin's next entry: a retry that is due, else the first
-// of the lowest class. The caller gives it to Finish or Retry.
+// Next hands out the origin's next entry: a retry that is due, else the first of the classes in the order
+// of judge.Served; nil if there is none. The caller must pass it to Finish or Retry.
 func (f *Frontier) Next(origin string, now time.Time) (*Entry, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -175,8 +174,8 @@ func (f *Frontier) Next(origin string, now time.Time) (*Entry, error) {
 	return nil, nil
 }
 
-// Urgent says whether something is handed out at an origin before its pages:
-// what pages that were fetched need.
+// Urgent reports whether entries are queued at an origin that come before pages: robots.txt, sitemaps and
+// requisites of fetched pages.
 func (f *Frontier) Urgent(origin string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -184,7 +183,7 @@ func (f *Frontier) Urgent(origin string) bool {
 	return ok && f.hasQueued(host, Prerequisite, Sitemap, Requisite)
 }
 
-// hasQueued says whether anything of some classes waits at a host that was not put off.
+// hasQueued reports whether entries of some classes wait at a host, without retries.
 func (f *Frontier) hasQueued(host uint32, classes ...Class) bool {
 	return slices.ContainsFunc(classes, func(c Class) bool {
 		q := f.queues[queueKey{host, c}]
@@ -192,9 +191,8 @@ func (f *Frontier) hasQueued(host uint32, classes ...Class) bool {
 	})
 }
 
-// take hands out the entry at q.next, or nothing if that is finished or put
-// off already: so are some of what follows the mark after a restart, and a
-// robots.txt, which is asked for before its turn.
+// take hands out the entry at q.next, or nil if it is already finished or postponed: after a restart some
+// entries behind the mark are, and so is a robots.txt that was fetched before its turn.
 func (f *Frontier) take(q *queue) (*Entry, error) {
 	if q.next.index >= len(q.block) {
 		if err := f.loadBlock(q); err != nil {
@@ -244,8 +242,8 @@ func (f *Frontier) nextRetry(host uint32, now time.Time) (*Entry, error) {
 	return e, nil
 }
 
-// firstRetry is the first retry of a host, as long as they are wanted by their keys, but
-// for those that are being visited and wait no more; nil if there is none.
+// firstRetry returns the first retry of a host that is not in flight, as long as wanted accepts the keys;
+// nil if there is none. visited is the number of those in flight before it.
 func (f *Frontier) firstRetry(host uint32, wanted func(k []byte) bool) (e *Entry, visited int, err error) {
 	err = f.read(func(top *bbolt.Bucket) (err error) {
 		for k, v := range retriesOf(top.Bucket(bucketRetries).Cursor(), host) {
@@ -267,8 +265,7 @@ func (f *Frontier) firstRetry(host uint32, wanted func(k []byte) bool) (e *Entry
 	return e, visited, err
 }
 
-// Retry keys are host, due time, id; values the block's class and first id,
-// and the attempts so far.
+// A retry key is host, due time and id; the value is the block's class and first id, and the attempts.
 
 func retryKey(host uint32, due time.Time, id uint64) []byte {
 	b := binary.BigEndian.AppendUint32(nil, host)
@@ -292,12 +289,12 @@ func retryEntry(k, v []byte) *Entry {
 	return &Entry{ID: id, Attempts: int(attempts), at: at, retry: append([]byte(nil), k...)}
 }
 
-// retriesOf are the keys and values of the retries of a host, the first due first.
+// retriesOf iterates over the retries of a host in order of due time.
 func retriesOf(c *bbolt.Cursor, host uint32) iter.Seq2[[]byte, []byte] {
 	return func(yield func(k, v []byte) bool) {
 		for k, v := c.Seek(binary.BigEndian.AppendUint32(nil, host)); k != nil; k, v = c.Next() {
 			if len(k) != 20 || len(v) < 10 {
-				panic(ErrCorrupt) // they are of another bucket
+				panic(ErrCorrupt) // the keys are not those of retries
 			}
 			if binary.BigEndian.Uint32(k) != host || !yield(k, v) {
 				return

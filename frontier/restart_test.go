@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// With several in flight, one may be put off while an older one is still
-// being fetched. A kill then must not make it come twice.
+// With several URLs in flight, one may be put off while an older one is still being fetched. After a
+// kill it must not be handed out twice.
 func TestARetryBehindOneInFlightComesOnceAfterARestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	db := openDB(t, path)
@@ -51,8 +51,7 @@ func TestARetryBehindOneInFlightComesOnceAfterARestart(t *testing.T) {
 	}
 }
 
-// A retry that seems to wait for longer than any does was put off before the
-// clock was set back: it is due.
+// A retry due later than any retry may be was scheduled before the clock was set back: it is due now.
 func TestARetryOfATimeThatCannotBeIsDue(t *testing.T) {
 	f := open(t, openDB(t, filepath.Join(t.TempDir(), "db")))
 	f.WaitAtMost(time.Minute)

@@ -7,10 +7,9 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// What follows makes a frontier anew of an archive that lost it. It is for an
-// archive that is not being crawled.
+// The following rebuilds a lost frontier, or corrects one. No visit may be in flight.
 
-// OnPlaced has f told of every URL that a Flush gives an id.
+// OnPlaced sets a function that Flush calls for every URL that gets an id.
 func (f *Frontier) OnPlaced(told func(id uint64, u weburl.URL)) { f.onPlaced = told }
 
 func (f *Frontier) placed(links []Link) {
@@ -22,9 +21,8 @@ func (f *Frontier) placed(links []Link) {
 	}
 }
 
-// Restore is Add for a URL that was fetched, and so was let through: the rules
-// that remember what came before count it, and do not hold it back. It must
-// not have been added before.
+// Restore is Add for a URL that was fetched and was therefore admitted: rules with budgets count it, but do
+// not exclude it. It must not have been added before.
 func (f *Frontier) Restore(l Link) {
 	fp := f.fingerprint(l.URL.String())
 	f.seen.add(fp, false)
@@ -32,7 +30,7 @@ func (f *Frontier) Restore(l Link) {
 	f.put(l, fp)
 }
 
-// Settle is Finish for an entry that nobody took from its queue, or that is finished.
+// Settle is Finish for an entry that was not handed out, or that is finished.
 func (f *Frontier) Settle(id uint64, s State, reason judge.Reason) {
 	was, _ := f.Get(id)
 	f.mu.Lock()
@@ -40,16 +38,15 @@ func (f *Frontier) Settle(id uint64, s State, reason judge.Reason) {
 	f.done = append(f.done, finished{e: &Entry{ID: id}, state: s, reason: f.reasons.number(reason), was: was})
 }
 
-// Refute makes a URL that was fetched a failure: what it led to shows that it is one.
+// Refute turns a fetched URL into a failure, because of where its redirects led.
 func (f *Frontier) Refute(id uint64, reason judge.Reason) {
 	if found, ok := f.Get(id); ok && found.State == StateFetched {
 		f.Settle(id, StateFailed, reason)
 	}
 }
 
-// Advance reads the frontier once more, as it is on disk now, and moves every queue
-// behind what is finished at its beginning, so that a restart has no need to. What
-// Judge and OnPlaced said is forgotten.
+// Advance reloads the frontier from disk and moves every queue past the finished entries at its beginning,
+// to spare a restart that work. The settings of Judge and OnPlaced are lost.
 func (f *Frontier) Advance() error {
 	now := newFrontier(f.view, [16]byte{})
 	if err := f.view(now.load); err != nil {

@@ -9,8 +9,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// A frontier made anew: what was fetched is finished, whatever the rules that
-// remember say of it, and a restart hands out what is left and nothing else.
+// A restored frontier: fetched URLs are finished, whatever rules with a memory say of them, and a
+// restart hands out the remaining URLs only.
 func TestRestoredURLsAreDoneAndTheOthersWait(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "db"))
 	f := open(t, db)
@@ -31,10 +31,10 @@ func TestRestoredURLsAreDoneAndTheOthersWait(t *testing.T) {
 	if f.Add(link("/1", Page)) {
 		t.Error("a restored URL is added again")
 	}
-	f.Add(link("/5", Page)) // over the budget, which the restored ones have spent
+	f.Add(link("/5", Page)) // over the budget, which the restored URLs have used up
 	f.Add(link("/left", Page))
 	flush(t, f)
-	if err := f.Advance(); err != nil { // as if it were opened once more
+	if err := f.Advance(); err != nil { // as opening it again would
 		t.Fatal(err)
 	}
 	flush(t, f)

@@ -19,10 +19,10 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// TestScale fills a frontier with CURTSY_TEST_SCALE URLs (10000000 for the figures
-// in docs/performance.md) as a crawl does: pages of 55 random-looking links,
-// nine of ten known already, a commit for every hundred pages. It prints what
-// it measured. Without the variable it is a small test of the same way.
+// TestScale fills a frontier with CURTSY_TEST_SCALE URLs (10000000 for the figures in
+// docs/performance.md) as a crawl does: pages of 55 random-looking links, nine of ten already known,
+// and a commit for every hundred pages. It prints its measurements. Without the variable it is a small
+// test of the same kind.
 func TestScale(t *testing.T) {
 	total, err := strconv.Atoi(os.Getenv("CURTSY_TEST_SCALE"))
 	if err != nil {
@@ -40,7 +40,7 @@ func TestScale(t *testing.T) {
 	var earlyN, lateN int
 	refs, urls, fresh := make([]string, 55), make([]weburl.URL, 55), []News(nil)
 	for found < total {
-		for i := range refs { // not timed: this is the site's work
+		for i := range refs { // not timed, since a site would produce these
 			n := rng.IntN(found*10/9 + 100)
 			if i%10 == 0 {
 				n = found + i
@@ -92,7 +92,7 @@ func TestScale(t *testing.T) {
 	if got := f.Counts().Discovered; got != found {
 		t.Errorf("%d URLs after reopening, want %d", got, found)
 	}
-	e := next(t, f, time.Now()) // of the default origin: none
+	e := next(t, f, time.Now()) // no entry, since the default origin has none
 	if e != nil {
 		t.Error("an entry of another host")
 	}
@@ -102,7 +102,7 @@ func TestScale(t *testing.T) {
 	fmt.Printf("frontier: file %.0f bytes a URL, reopened in %v, peak memory %d MB, %d MB of it pages of the file\n", float64(st.Size())/float64(found), reopened.Round(time.Millisecond), before, file)
 }
 
-// sitePath is a path that looks random and is the same for the same n.
+// sitePath returns a random-looking path that depends on n only.
 func sitePath(n int) string {
 	h := uint64(n)*0x9e3779b97f4a7c15 + 1
 	h ^= h >> 29
@@ -110,8 +110,8 @@ func sitePath(n int) string {
 	return fmt.Sprintf("/%x/%x/article-%d.html", h>>56, h>>40&0xffff, n)
 }
 
-// memoryUsed is the most memory the process held, and the most pages of the
-// database file among it, as sampled now; in MB, 0 where that is not told.
+// memoryUsed returns the peak resident memory of the process and the file-backed part of it now, in MB;
+// 0 if unknown.
 func memoryUsed() (peak, file int) {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {

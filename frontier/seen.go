@@ -4,30 +4,30 @@ import (
 	"sync"
 )
 
-// Bits of a fingerprint that tell something of its URL.
+// Flag bits of a fingerprint.
 const (
-	softBit   = 1 // it was disregarded softly
-	listedBit = 2 // it is queued, and only a sitemap names it so far
-	guessBit  = 4 // it is a guess that a script led to, and nothing else so far
+	softBit   = 1 // softly disregarded
+	listedBit = 2 // queued, and known from a sitemap only
+	guessBit  = 4 // known only as a guess from a script
 	flagBits  = softBit | listedBit | guessBit
 )
 
-// seenSet is a set of fingerprints: open addressing over plain uint64s, in
-// shards that grow one by one, so that growing never needs twice the memory.
+// seenSet is a set of fingerprints with open addressing. Its shards grow one by one, so that growing never
+// needs twice the memory.
 type seenSet struct {
 	mu     sync.RWMutex
 	shards [16]shard
-	index  index // of the same fingerprints, where they lie on disk
+	index  index // of the same fingerprints, with their ids on disk
 }
 
 type shard struct {
-	slots []uint64 // a power of two; 0 is empty
+	slots []uint64 // the length is a power of two; 0 is empty
 	used  int
 }
 
 func (s *seenSet) shard(fp uint64) *shard { return &s.shards[fp>>60] }
 
-// find says whether fp is there, and its flags.
+// find reports whether fp is in the set, and its flags.
 func (s *seenSet) find(fp uint64) (found bool, flags uint64) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -43,9 +43,8 @@ func (s *seenSet) get(fp uint64) uint64 {
 	return sh.slots[sh.slot(fp)]
 }
 
-// findAll replaces each fingerprint by what the set holds of it, 0 for
-// nothing. One lock for all lets the processor wait for many places of a
-// large set at a time, in place of one after another.
+// findAll replaces each fingerprint by the set's value for it, 0 for none. Under a single lock the
+// processor can wait for several cache misses at a time.
 func (s *seenSet) findAll(fps []uint64) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -54,7 +53,7 @@ func (s *seenSet) findAll(fps []uint64) {
 	}
 }
 
-// set changes a flag of fp, if it is there; it says whether it did.
+// set changes a flag of fp if fp is in the set, and reports whether it changed.
 func (s *seenSet) set(fp, flag uint64, on bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,8 +69,8 @@ func (s *seenSet) set(fp, flag uint64, on bool) bool {
 	return true
 }
 
-// add puts fp in. added is false where fp was there already and stays as it
-// is: only a hard find replaces, and overrules, a soft one.
+// add adds fp. added is false if fp was there already; only a hard find replaces, and overrules, a soft
+// one.
 func (s *seenSet) add(fp uint64, soft bool) (added, overruled bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +92,7 @@ func (s *seenSet) add(fp uint64, soft bool) (added, overruled bool) {
 	return true, false
 }
 
-// slot is where fp is, or the empty place where it belongs.
+// slot returns the index of fp, or the empty slot for it.
 func (sh *shard) slot(fp uint64) int {
 	mask := uint64(len(sh.slots) - 1)
 	for i := fp >> 3 & mask; ; i = (i + 1) & mask {
@@ -103,7 +102,7 @@ func (sh *shard) slot(fp uint64) int {
 	}
 }
 
-// reserve makes room for n more, at most four fifths full.
+// reserve makes room for n more at a load of at most four fifths.
 func (sh *shard) reserve(n int) {
 	need := (sh.used + n) * 5 / 4
 	size := max(len(sh.slots), 64)
@@ -122,7 +121,7 @@ func (sh *shard) reserve(n int) {
 	}
 }
 
-// size is how many fingerprints there are.
+// size returns the number of fingerprints.
 func (s *seenSet) size() (n int) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

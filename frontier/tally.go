@@ -1,28 +1,27 @@
 package frontier
 
-// tally counts URLs by shape: exactly while there are few shapes, then in
-// constant memory by a count-min sketch, which may count too many, by some ten
-// in ten million URLs, and never too few.
+// tally counts URLs by shape: exactly while there are few shapes, then in constant memory with a
+// count-min sketch, which may overcount, by about ten in ten million URLs, but never undercounts.
 type tally struct {
 	few  map[uint64]uint32
-	rows [4][]uint32 // nil as long as few serves
+	rows [4][]uint32 // nil while few is used
 }
 
 const (
 	tallyWidth = 1 << 18
-	// tallyFew is how many shapes are counted one by one: most sites have
-	// fewer, and need not pay for a table of 4 MB whose every page is new.
+	// tallyFew is how many shapes are counted exactly: most sites have fewer and need no table of
+	// 4 MB.
 	tallyFew = 1 << 13
 )
 
-// add counts one more and says how many that makes.
+// add adds one to the count of hash and returns it.
 func (t *tally) add(hash uint64) int {
 	n := t.count(hash) + 1
 	t.set(hash, n)
 	return n
 }
 
-// count is how many there are.
+// count returns the count of hash.
 func (t *tally) count(hash uint64) int {
 	if t.rows[0] == nil {
 		return int(t.few[hash])
@@ -34,7 +33,7 @@ func (t *tally) count(hash uint64) int {
 	return int(least)
 }
 
-// set sees to it that there are n at least.
+// set raises the count of hash to at least n.
 func (t *tally) set(hash uint64, n int) {
 	if t.rows[0] == nil {
 		if t.few == nil {
@@ -52,7 +51,7 @@ func (t *tally) set(hash uint64, n int) {
 	}
 }
 
-// spread goes over to the sketch.
+// spread moves the counts to the sketch.
 func (t *tally) spread() {
 	for i := range t.rows {
 		t.rows[i] = make([]uint32, tallyWidth)

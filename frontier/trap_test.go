@@ -39,7 +39,7 @@ func TestTwinsAreFetchedOnce(t *testing.T) {
 			"trap: session-id: the same page under another name"},
 		{"/s?sid=short&x=1", ""},
 		{"/p?a=1&b=2", "known"}, {"/q", ""}, {"/q", "known"},
-		{"/s?x=1", ""}, // the pages themselves, found after their twins
+		{"/s?x=1", ""}, // the pages themselves, found after their variants
 		{"/q;jsessionid=0a1b2c3d4e5f60718", "trap: session-id: the same page under another name"},
 	} {
 		if got := add(c.target); got != c.want {
@@ -61,8 +61,8 @@ func TestTwinsAreFetchedOnce(t *testing.T) {
 	}
 }
 
-// Numbers of articles are not counted as dates. A calendar that does not say
-// that it is one shows itself by many dates.
+// Article numbers are not counted as dates. A calendar whose URLs do not name it as one is recognised
+// by its many dates.
 func TestOnlyDatesCountAgainstTheBudgetOfCalendars(t *testing.T) {
 	for shape, want := range map[string]int{"/article/%04d%02d": 0, "/article/%04d-%02d": 400, "/m/%04d/%02d": 400,
 		"/month/%04d%02d": 400} {
@@ -105,12 +105,12 @@ func TestBudgetsAreKeptOverARestart(t *testing.T) {
 	}
 }
 
-// What is like others waits until the others are fetched, over a restart too.
+// Variants wait until the other pages are fetched, also after a restart.
 func TestVariantsComeLast(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "db"))
 	f := open(t, db)
 	f.Judge(&judge.Settings{Traps: judge.Traps{Facets: 100}})
-	for n := range 40 { // 40 combinations of names: a shop
+	for n := range 40 { // 40 combinations of parameter names, as in a shop
 		f.Add(link(fmt.Sprintf("/shop?a%d=1&b=1", n), Page))
 	}
 	f.Add(link("/about", Page))
@@ -143,7 +143,7 @@ func TestVariantsComeLast(t *testing.T) {
 	}
 }
 
-// What is found beyond the budget of URLs is counted, and takes no room.
+// URLs found beyond the discovery budget are counted but take no space.
 func TestTheNumberOfURLsIsBounded(t *testing.T) {
 	f := open(t, openDB(t, filepath.Join(t.TempDir(), "db")))
 	f.Judge(&judge.Settings{Traps: judge.Traps{Discovered: 50}})

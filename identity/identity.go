@@ -1,7 +1,7 @@
-// Package identity answers: who is crawling? It keeps an Ed25519 key and signs
-// requests with it by Web Bot Auth (draft-ietf-webbotauth-httpsig-protocol), which
-// is RFC 9421 with a fixed set of components: a site that wants to know whether a
-// User-Agent tells the truth fetches the public key from the site of whoever signs.
+// Package identity has the keys with which a crawler identifies itself and signs archives. An Identity is
+// an Ed25519 key that signs requests by Web Bot Auth (draft-ietf-webbotauth-httpsig-protocol), which is
+// RFC 9421 with a fixed set of components: a site that wants to check a User-Agent fetches the public key
+// from the signer's site.
 package identity
 
 import (
@@ -23,23 +23,23 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Directory is where the identity's own site publishes the public keys, and
-// DirectoryType their media type (draft-ietf-webbotauth-httpsig-directory §4).
+// Directory is the path at which the identity's site publishes the public keys, and DirectoryType their
+// media type (draft-ietf-webbotauth-httpsig-directory §4).
 const (
 	Directory     = "/.well-known/http-message-signatures-directory"
 	DirectoryType = "application/http-message-signatures-directory+json"
 )
 
-// valid is how long a signature may be used; 24 hours are the most that are allowed.
+// valid is how long a signature is valid; the draft allows at most 24 hours.
 const valid = 5 * time.Minute
 
-// Identity is a key, and the site that vouches for it.
+// Identity is a private key and the site that publishes its public key.
 type Identity struct {
 	site string // an origin, as "https://example.org"
 	key  ed25519.PrivateKey
 }
 
-// file is the JSON of a private key (RFC 8037 §2) with its site.
+// file is the JSON of a private key (RFC 8037 §2) with its site, or of a public key.
 type file struct {
 	KTY  string `json:"kty"`
 	CRV  string `json:"crv"`
@@ -51,7 +51,7 @@ type file struct {
 
 var b64 = base64.RawURLEncoding
 
-// New makes an identity whose key is published on a site.
+// New creates an identity whose public key is to be published at site, "https://host[:port]".
 func New(site string) (*Identity, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -68,7 +68,7 @@ func of(site string, key ed25519.PrivateKey) (*Identity, error) {
 	return &Identity{site: u.Origin(), key: key}, nil
 }
 
-// Write makes the file of the identity, which nobody else may read. It replaces none.
+// Write writes the identity to a new file that only the owner may read. An existing file is an error.
 func (i *Identity) Write(path string) error {
 	text, err := json.Marshal(file{KTY: "OKP", CRV: "Ed25519", KID: i.ID(), X: i.public(),
 		D: b64.EncodeToString(i.key.Seed()), Site: i.site})
@@ -78,7 +78,7 @@ func (i *Identity) Write(path string) error {
 	return writeSecret(path, append(text, '\n'))
 }
 
-// writeSecret makes a file that nobody else may read. It replaces none.
+// writeSecret writes a new file that only the owner may read.
 func writeSecret(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -86,18 +86,18 @@ func writeSecret(path string, text []byte) error {
 	}
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path)) // half a key would be taken for one
+		return errors.Join(err, os.Remove(path)) // no part of a key may be left
 	}
 	return nil
 }
 
-// ErrOpen says that others may read a private key.
+// ErrOpen reports that others may read a private key.
 var ErrOpen = errors.New("others may read this private key")
 
 // maxFile bounds the file of an identity, in octets.
 const maxFile = 16 << 10
 
-// Read reads what Write made. Errors never hold a part of the key.
+// Read reads a file written by Write. Errors never contain a part of the key.
 func Read(path string) (*Identity, error) {
 	text, err := readSecret(path)
 	if err != nil {
@@ -110,7 +110,7 @@ func Read(path string) (*Identity, error) {
 	return i, nil
 }
 
-// readSecret reads a small file that others may not read.
+// readSecret reads a file of at most maxFile octets that others may not read.
 func readSecret(path string) ([]byte, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -149,27 +149,27 @@ func (i *Identity) public() string {
 	return b64.EncodeToString(i.key.Public().(ed25519.PublicKey))
 }
 
-// Site is the origin that publishes the key.
+// Site returns the origin that publishes the key.
 func (i *Identity) Site() string { return i.site }
 
-// ID is the key's JWK thumbprint (RFC 7638, RFC 8037 appendix A.3).
+// ID returns the key's JWK thumbprint (RFC 7638, RFC 8037 appendix A.3).
 func (i *Identity) ID() string {
 	sum := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + i.public() + `"}`))
 	return b64.EncodeToString(sum[:])
 }
 
-// JWKS is the set of public keys that the site is to publish.
+// JWKS returns the JWK set (RFC 7517) that the site is to publish at Directory.
 func (i *Identity) JWKS() []byte {
 	text, _ := json.Marshal(map[string][]file{"keys": {{KTY: "OKP", CRV: "Ed25519", KID: i.ID(),
-		X: i.public()}}}) // of strings
+		X: i.public()}}}) // strings always marshal
 	return text
 }
 
-// Sign gives the header fields of a request to an authority, host and perhaps port, at
-// a time (RFC 9421 §3.1).
+// Sign returns the header fields that sign a request to an authority, host[:port], at a time (RFC 9421
+// §3.1).
 func (i *Identity) Sign(authority string, now time.Time) http.Header {
 	nonce := make([]byte, 64)
-	_, _ = rand.Read(nonce) // does not fail
+	_, _ = rand.Read(nonce) // never fails
 	agent := `"` + i.site + `"`
 	params := fmt.Sprintf(`("@authority" "signature-agent");created=%d;expires=%d;`+
 		`keyid="%s";alg="ed25519";nonce="%s";tag="web-bot-auth"`,

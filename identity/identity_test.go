@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// RFC 8037 appendix A.1 to A.3.
+// The key of RFC 8037 appendices A.1 to A.3.
 const rfcKey = `{"kty":"OKP","crv":"Ed25519","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","site":"https://example.org"}`
 
 func TestThumbprint(t *testing.T) {
@@ -28,7 +28,7 @@ func TestThumbprint(t *testing.T) {
 	}
 }
 
-// The signature base is that of RFC 9421 §2.5.
+// The signature base is as in RFC 9421 §2.5.
 func TestSign(t *testing.T) {
 	i, _ := parse([]byte(rfcKey))
 	now := time.Unix(1_900_000_000, 0)

@@ -14,22 +14,22 @@ import (
 	"time"
 )
 
-// Signer is a key that signs archives (wacz-auth 0.1.0, anonymous signature): ECDSA
-// on P-384, as ArchiveWeb.page and replayweb.page have it. It names nobody by itself;
-// who knows the public key knows who signed.
+// Signer is a key that signs archives (wacz-auth 0.1.0, anonymous signature): ECDSA on P-384, as
+// ArchiveWeb.page and replayweb.page use it. It is anonymous: only those who know whose public key it is
+// know the signer.
 type Signer struct{ key *ecdsa.PrivateKey }
 
-// pemKey is the type of the PEM block of a private key (RFC 5958).
+// pemKey is the PEM type of a private key (RFC 5958).
 const pemKey = "PRIVATE KEY"
 
-// NewSigner makes a key.
+// NewSigner generates a key.
 func NewSigner() (*Signer, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	return &Signer{key}, err
 }
 
-// Write makes the file of the key, which nobody else may read: PKCS #8 in PEM. It
-// replaces none.
+// Write writes the key to a new file that only the owner may read: PKCS #8 in PEM. An existing file is an
+// error.
 func (s *Signer) Write(path string) error {
 	der, err := x509.MarshalPKCS8PrivateKey(s.key)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Signer) Write(path string) error {
 	return writeSecret(path, pem.EncodeToMemory(&pem.Block{Type: pemKey, Bytes: der}))
 }
 
-// ReadSigner reads what Write made, or openssl genpkey.
+// ReadSigner reads a key written by Write or by openssl genpkey.
 func ReadSigner(path string) (*Signer, error) {
 	text, err := readSecret(path)
 	if err != nil {
@@ -59,14 +59,14 @@ func ReadSigner(path string) (*Signer, error) {
 	return &Signer{ec}, nil
 }
 
-// PublicKey is the public half as a SubjectPublicKeyInfo in Base64.
+// PublicKey returns the public key as a SubjectPublicKeyInfo in Base64.
 func (s *Signer) PublicKey() string {
-	der, _ := x509.MarshalPKIXPublicKey(&s.key.PublicKey) // of a key on P-384: no error
+	der, _ := x509.MarshalPKIXPublicKey(&s.key.PublicKey) // never fails for a P-384 key
 	return base64.StdEncoding.EncodeToString(der)
 }
 
-// Sign gives the signature of a text in Base64: r and s of 48 octets each, as the Web
-// Cryptography API writes them.
+// Sign returns the signature of a text in Base64: r and s in 48 octets each, as in the Web Cryptography
+// API.
 func (s *Signer) Sign(text string) (string, error) {
 	sum := sha256.Sum256([]byte(text))
 	a, b, err := ecdsa.Sign(rand.Reader, s.key, sum[:])
@@ -80,10 +80,10 @@ func (s *Signer) Sign(text string) (string, error) {
 	return base64.StdEncoding.EncodeToString(raw), nil
 }
 
-// ErrSignature says that a signature is not that of the text.
+// ErrSignature reports that a signature does not match the text.
 var ErrSignature = errors.New("the signature does not match")
 
-// VerifyKey checks the signature of a text by a public key, both in Base64.
+// VerifyKey checks the signature of a text with a public key, both in Base64.
 func VerifyKey(publicKey, signature, text string) error {
 	der, err := base64.StdEncoding.DecodeString(publicKey)
 	if err != nil {
@@ -96,14 +96,14 @@ func VerifyKey(publicKey, signature, text string) error {
 	return verify(key, signature, text)
 }
 
-// Certificate is one that has signed a text, with those that it came with.
+// Certificate is a certificate whose key has signed a text, with its intermediate certificates.
 type Certificate struct {
 	leaf   *x509.Certificate
 	issued *x509.CertPool
 }
 
-// VerifyCertificate checks the signature of a text by the first of some certificates in
-// PEM. Who issued it, Issuer says.
+// VerifyCertificate checks the signature of a text with the first of some PEM certificates. It does not
+// check the chain: see Issuer.
 func VerifyCertificate(chain, signature, text string) (*Certificate, error) {
 	c := &Certificate{issued: x509.NewCertPool()}
 	for rest := []byte(chain); ; {
@@ -127,11 +127,11 @@ func VerifyCertificate(chain, signature, text string) (*Certificate, error) {
 	return c, verify(c.leaf.PublicKey, signature, text)
 }
 
-// ErrNoRoots says that the system has no list of authorities.
+// ErrNoRoots reports that the system has no root certificates.
 var ErrNoRoots = errors.New("this system has no root certificates to check it with")
 
-// Issuer is the authority, one that the system trusts, to which the certificate leads. An error says
-// that it leads to none, or was not one of the domain at that time.
+// Issuer returns the name of the root certificate, trusted by the system, to which the chain leads. It
+// returns an error if there is none, or if the certificate was not valid for the domain at that time.
 func (c *Certificate) Issuer(domain string, at time.Time) (string, error) {
 	if roots, err := x509.SystemCertPool(); err != nil || roots.Equal(x509.NewCertPool()) {
 		return "", ErrNoRoots
@@ -145,7 +145,7 @@ func (c *Certificate) Issuer(domain string, at time.Time) (string, error) {
 	return cmp.Or(root.CommonName, root.String()), nil
 }
 
-// verify takes r and s as they are, and in DER.
+// verify accepts r and s both as plain numbers and in DER.
 func verify(public any, signature, text string) error {
 	key, ok := public.(*ecdsa.PublicKey)
 	if !ok {

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Answers that stand in a page's place come with status 200: Done takes each
-// for a success, Blocked says what it was.
+// Challenge pages have status 200: Done counts each as a success, and Blocked corrects that.
 func TestChallengesSlowDownAndEndInGivingUp(t *testing.T) {
 	h := NewHost(Options{Delay: time.Second, Backoff: time.Second, MaxFailures: 4})
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -46,12 +45,12 @@ func TestChallengesSlowDownAndEndInGivingUp(t *testing.T) {
 	}
 }
 
-// One challenge after each page, for ever: the pause stays what it was after
-// the first. Nothing but challenges: it is bounded.
+// With one challenge after each page, for ever, the pause stays as after the first challenge. With
+// challenges only, it is bounded.
 func TestChallengesAmongPagesDoNotAddUp(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		every   int // how many of these answers are challenges: one in so many
+		every   int // one response in this many is a challenge
 		longest time.Duration
 	}{
 		{"every second", 2, 2 * time.Second},
@@ -78,8 +77,8 @@ func TestChallengesAmongPagesDoNotAddUp(t *testing.T) {
 	}
 }
 
-// A row of challenges goes on where a stopped crawl does: it ends the crawl, and pages
-// before or after the stop end it.
+// The count of consecutive challenges continues when a stopped crawl does: reaching the limit ends the
+// crawl, and pages before or after the stop reset the count.
 func TestARowOfChallengesOutlivesAStop(t *testing.T) {
 	const challenge, page = true, false
 	o := Options{Delay: time.Second, MaxFailures: 4}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The limiter turns durations into rates and back; not one of them may come
-// out a nanosecond early, or late.
+// The limiter converts durations to rates and back; no pause may come out a nanosecond too short or too
+// long.
 func TestEveryPauseIsExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	pauses := []time.Duration{1, 2, 3, 7, 999, time.Microsecond, 10 * ms, 200 * ms, time.Second / 3, 24 * time.Hour}
@@ -32,7 +32,7 @@ func TestEveryPauseIsExact(t *testing.T) {
 	}
 }
 
-// The same where pauses run between starts and the pause changes meanwhile.
+// The same when pauses are counted between starts and the pause changes meanwhile.
 func TestOverlappingPausesAreExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	h := NewHost(Options{Delay: 10 * ms, Concurrency: 1 << 20})
@@ -48,7 +48,7 @@ func TestOverlappingPausesAreExact(t *testing.T) {
 	}
 }
 
-// What is longer than the limiter can reckon with is still a pause.
+// A pause too long for the limiter's arithmetic is still a long pause.
 func TestAbsurdPausesAreLong(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	for _, pause := range []time.Duration{year, 100 * year, 1 << 62, math.MaxInt64 - 1, math.MaxInt64} {
@@ -61,7 +61,7 @@ func TestAbsurdPausesAreLong(t *testing.T) {
 			"request-rate":     {r: Rules{Requests: 1, Per: pause, RateLine: 1}},
 		} {
 			h := NewHost(c.o)
-			for range 3 { // known before the request, and learned from it
+			for range 3 { // set before the request, then learned from it
 				h.Start(noon)
 				h.Done(noon.Add(ms), ok)
 				h.SetRules(c.r)
@@ -74,7 +74,7 @@ func TestAbsurdPausesAreLong(t *testing.T) {
 	}
 }
 
-// A crawl that waits as told takes the arithmetic time, to the nanosecond.
+// A crawl that waits as told takes the calculated time, to the nanosecond.
 func TestACrawlTakesTheArithmeticTime(t *testing.T) {
 	tests := []struct {
 		name        string

@@ -1,7 +1,6 @@
-// Package politeness answers: when may the next request to a host begin? A
-// Host takes what the site asked for, what the user set and how the server
-// does, and gives one time and the reason for it. It is pure: it reads no
-// clock and waits for nothing.
+// Package politeness decides when the next request to a host may begin. A Host takes into account what
+// the site asks for, what the user has set and how the server responds, and returns one time and its
+// reason. It is pure: it reads no clock and never waits.
 package politeness
 
 import (
@@ -11,32 +10,30 @@ import (
 	"time"
 )
 
-// Options are what the user wants. The zero value is one request at a time
-// without a pause, and the limits named below.
+// Options are the user's settings. The zero value is one request at a time without a pause, with the
+// defaults given below.
 type Options struct {
-	// Delay is the pause between requests. With 0 there is none, adaptive
-	// ones neither, but where the site asks for one or is in trouble.
+	// Delay is the pause between requests. With 0 there is no pause, not even an adaptive one,
+	// unless the site asks for one or is in trouble.
 	Delay time.Duration
-	// Concurrency is how many requests may be in flight; 0 is 1. With more
-	// than one the pause runs between starts, else from the end of a
-	// download to the start of the next.
+	// Concurrency is how many requests may be in flight; 0 is 1. With more than one, the pause
+	// runs from start to start, else from the end of a download to the next start.
 	Concurrency int
-	// Adaptive makes the pause at least so many times the smoothed response
-	// time, but at most MaxAdaptive (0: 30 s). 0 turns it off.
+	// Adaptive makes the pause at least this many times the smoothed response time, but at most
+	// MaxAdaptive (0: 30 s). 0 turns it off.
 	Adaptive    float64
 	MaxAdaptive time.Duration
-	// MaxRetryAfter is the longest Retry-After that is waited for; 0 is 1 h.
+	// MaxRetryAfter is the longest Retry-After that is obeyed; 0 is 1 h.
 	MaxRetryAfter time.Duration
-	// Backoff is the first hold after a failure; each further failure in a
-	// row doubles it, up to MaxBackoff. 0 is 1 s and 10 min.
+	// Backoff is the wait after a failure; each further consecutive failure doubles it, up to
+	// MaxBackoff. 0 is 1 s and 10 min.
 	Backoff, MaxBackoff time.Duration
-	// MaxSlowdown is the longest pause that failures and pages which look like
-	// challenges lead to, a row of such pages included; 0 is 1 min. It bounds
-	// neither what the site asks for nor the hold after failures in a row.
+	// MaxSlowdown bounds the pause that failures and challenges cause, consecutive challenges
+	// included; 0 is 1 min. It bounds neither what the site asks for nor the Backoff.
 	MaxSlowdown time.Duration
-	// MaxFailures in a row make the host give up; 0 is 10, below 0 never.
+	// MaxFailures consecutive failures make the host give up; 0 is 10, negative is never.
 	MaxFailures int
-	// Shared is a pace that this host keeps together with others; nil is none.
+	// Shared is a pace that this host shares with others; nil is none.
 	Shared *Shared
 	// Quiet are the times of day at which the host is left alone.
 	Quiet []Window
@@ -54,25 +51,24 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Hours are times of day. Next is the first time from t on within them.
+// Hours are times of day. Next returns the first time within them that is not before t.
 type Hours interface {
 	Next(t time.Time) time.Time
 }
 
-// Rules are what the site's robots.txt says about time. A line of 0 means
-// that it does not say so.
+// Rules are the time rules of a robots.txt. A line of 0 means that the file does not have the rule.
 type Rules struct {
 	CrawlDelay time.Duration
 	DelayLine  int
-	Requests   int // Request-rate: so many requests
+	Requests   int // Request-rate: Requests per Per
 	Per        time.Duration
 	RateLine   int
 	Visit      Hours // Visit-time
 	VisitLine  int
 }
 
-// And is what keeps both r and s: the longer pause of each kind, and the hours
-// that are in both.
+// And returns rules that satisfy both r and s: the longer pause of each kind, and the hours that are in
+// both.
 func (r Rules) And(s Rules) Rules {
 	if s.CrawlDelay > r.CrawlDelay || r.CrawlDelay == 0 && r.DelayLine == 0 {
 		r.CrawlDelay, r.DelayLine = s.CrawlDelay, s.DelayLine
@@ -89,48 +85,48 @@ func (r Rules) And(s Rules) Rules {
 	return r
 }
 
-// maxPause is the longest pause that is kept. The longest Duration, which a
-// site may ask for, would overflow where it is added to a time.
+// maxPause is the longest pause. The longest Duration, which a site may ask for, would overflow when added
+// to a time.
 const maxPause = 365 * 24 * time.Hour
 
-// Never is the time of a wait whose end is not known yet.
+// Never is the time of a wait whose end is unknown.
 var Never = time.Unix(1<<40, 0)
 
-// Wait says when the next request may begin: at once if At is not after now.
+// Wait says when the next request may begin: at once if At is not after the present time.
 type Wait struct {
 	At  time.Time
-	Why string // what the wait is for: "crawl-delay 2s (robots.txt line 3)"
-	// Busy means that as many requests are in flight as may be: At is Never,
-	// ask again after Done.
+	Why string // the reason: "crawl-delay 2s (robots.txt line 3)"
+	// Busy means that the maximum number of requests is in flight: At is Never; ask again after
+	// Done.
 	Busy bool
 }
 
-// Host is the state of one host. It is for one goroutine.
+// Host is the state of one host. It is not safe for concurrent use.
 type Host struct {
 	o     Options
-	asked map[string]Rules // what the robots.txt of each of its origins says
-	rules Rules            // all of that
+	asked map[string]Rules // by origin: the rules of its robots.txt
+	rules Rules            // all of them combined
 	texts texts
 
 	flying    int
 	lastStart time.Time
 	lastEnd   time.Time
-	next      time.Time // when the pause before the next request ends
+	next      time.Time // end of the pause before the next request
 	nextWhy   string
 
-	smoothed time.Duration // of the response times
+	smoothed time.Duration // smoothed response time
 	trouble
 }
 
-// NewHost begins with a host that nobody has asked yet.
+// NewHost returns the state of a host that has not been asked yet.
 func NewHost(o Options) *Host {
 	h := &Host{o: o.withDefaults(), asked: map[string]Rules{}}
 	h.SetRules(Rules{})
 	return h
 }
 
-// Obey takes what the robots.txt of one of the host's origins, by http or by https,
-// says now. All of them are kept.
+// Obey sets the rules of the robots.txt of one of the host's origins (http or https). The rules of all
+// origins are obeyed.
 func (h *Host) Obey(origin string, r Rules) {
 	h.asked[origin] = r
 	var all Rules
@@ -140,8 +136,7 @@ func (h *Host) Obey(origin string, r Rules) {
 	h.SetRules(all)
 }
 
-// SetRules takes what the host is asked for now. It holds from the next request
-// on, one that is waited for already included.
+// SetRules replaces the rules. They apply from the next request on, even if a wait for it has begun.
 func (h *Host) SetRules(r Rules) {
 	r.CrawlDelay = min(r.CrawlDelay, maxPause)
 	h.rules = r
@@ -149,7 +144,7 @@ func (h *Host) SetRules(r Rules) {
 	h.reserve()
 }
 
-// Next says when the next request may begin. It changes nothing.
+// Next returns when the next request may begin. It changes nothing.
 func (h *Host) Next(now time.Time) Wait {
 	if gave, why := h.GaveUp(); gave {
 		return Wait{At: Never, Why: why}
@@ -169,8 +164,8 @@ func (h *Host) Next(now time.Time) Wait {
 	return h.open(w, now)
 }
 
-// open moves w to when neither the site's visiting hours nor the user's
-// quiet ones are against it. They may take turns, but not for ever.
+// open moves w to a time that is within the site's visiting hours and outside the user's quiet hours. The
+// number of alternations between these is bounded.
 func (h *Host) open(w Wait, now time.Time) Wait {
 	if h.rules.Visit == nil && len(h.o.Quiet) == 0 {
 		return w
@@ -193,8 +188,7 @@ func (h *Host) open(w Wait, now time.Time) Wait {
 
 func clock(t time.Time) string { return t.Format("2006-01-02 15:04 MST") }
 
-// most is how many requests may be in flight: with a Crawl-delay one, and
-// one where a server in trouble is tried again.
+// most returns how many requests may be in flight: one with a Crawl-delay or after a failure.
 func (h *Host) most() int {
 	if h.serial() || h.failures > 0 {
 		return 1
@@ -202,10 +196,10 @@ func (h *Host) most() int {
 	return h.o.Concurrency
 }
 
-// serial says whether the pause runs from the end of a download.
+// serial reports whether the pause runs from the end of a download.
 func (h *Host) serial() bool { return h.rules.CrawlDelay > 0 || h.o.Concurrency == 1 }
 
-// Start says that a request begins.
+// Start records that a request begins.
 func (h *Host) Start(now time.Time) {
 	h.flying++
 	h.lastStart = later(now, h.lastStart)
@@ -215,17 +209,17 @@ func (h *Host) Start(now time.Time) {
 	h.reserve()
 }
 
-// Result is how a request ended.
+// Result is the result of a request.
 type Result struct {
 	Status int // 0 if there was no response
-	// Failure is the kind of what went wrong, "" if nothing did; see
-	// trouble.go for those that speak about the host.
+	// Failure is the kind of the failure, "" for none; trouble.go lists those that concern the
+	// host.
 	Failure    string
 	Took       time.Duration // from the start to the end
-	RetryAfter string        // the field's value
+	RetryAfter string        // value of the header field
 }
 
-// Done says that a request ended.
+// Done records that a request has ended.
 func (h *Host) Done(end time.Time, r Result) {
 	h.flying = max(h.flying-1, 0)
 	h.lastEnd = later(end, h.lastEnd)
@@ -234,7 +228,7 @@ func (h *Host) Done(end time.Time, r Result) {
 	h.reserve()
 }
 
-// later is the later of two times.
+// later returns the later of two times.
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// noon is when every test begins.
+// noon is the time at which every test begins.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const ms = time.Millisecond
@@ -17,13 +17,13 @@ type step struct {
 	do     string // "start", "done", "rules", "next"
 	result Result
 	rules  Rules
-	want   time.Duration // for "next": the time it gives
-	why    string        // and a part of its reason
+	want   time.Duration // for "next": the expected time
+	why    string        // and a part of the expected reason
 }
 
 var ok = Result{Status: 200}
 
-// busy and never are what "next" wants where no time is known.
+// busy and never are the wanted values of "next" when it gives no time.
 const (
 	busy  = -1
 	never = -2
@@ -36,7 +36,7 @@ func next(at, want time.Duration, why string) step {
 }
 func rulesAre(at time.Duration, r Rules) step { return step{at: at, do: "rules", rules: r} }
 
-// play runs steps and compares every "next".
+// play executes steps and checks the result of every "next".
 func play(t *testing.T, o Options, steps []step) *Host {
 	t.Helper()
 	h := NewHost(o)

@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// Window is a time of day at which a host is left alone, from Start up to,
-// not including, End, both since midnight. It may go over midnight: End is
-// less than Start then. Equal ones are no window.
+// Window is a time of day at which a host is left alone: from Start to before End, both since
+// midnight. If End is less than Start, it includes midnight. If they are equal, it is empty.
 type Window struct {
 	Start, End time.Duration
 	Location   *time.Location // nil is UTC
 }
 
-// Next is the first time from t on that is outside of the window.
+// Next returns the first time outside the window that is not before t.
 func (w Window) Next(t time.Time) time.Time {
 	loc := w.Location
 	loc = cmp.Or(loc, time.UTC)
@@ -30,17 +29,17 @@ func (w Window) Next(t time.Time) time.Time {
 	return t
 }
 
-// at is a time of day by the wall clock, whatever it does that day.
+// at returns a time of day by the wall clock; time.Date resolves clock changes.
 func at(y int, m time.Month, day int, since time.Duration, loc *time.Location) time.Time {
 	s := int(since / time.Second)
 	return time.Date(y, m, day, s/3600, s/60%60, s%60, 0, loc)
 }
 
-// bothHours are those that are within two.
+// bothHours are the times within both Hours.
 type bothHours [2]Hours
 
-// Next is the first time from t on that is within both. Where they have none
-// in common it is one to ask again at: nobody is let in, but not for ever.
+// Next returns the first time within both that is not before t. If they have none in common, it returns a
+// later time at which to ask again.
 func (b bothHours) Next(t time.Time) time.Time {
 	for range 4 {
 		next := b[1].Next(b[0].Next(t))

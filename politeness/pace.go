@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Delay is the pause in force and where it comes from. That of a Request-rate runs
-// from one start to the next, any other as reserve says.
+// Delay returns the pause in force and its reason. The pause of a Request-rate runs from start to
+// start; for others see reserve.
 func (h *Host) Delay() (time.Duration, string) {
 	d, why := h.pause()
 	if r := ratePause(h.rules); r > d || r == d && r > h.rules.CrawlDelay {
@@ -15,7 +15,7 @@ func (h *Host) Delay() (time.Duration, string) {
 	return d, why
 }
 
-// pause is the pause in force beside a Request-rate.
+// pause returns the pause in force without Request-rate.
 func (h *Host) pause() (time.Duration, string) {
 	d, why := h.o.Delay, h.texts.configured
 	if c := h.rules.CrawlDelay; c > 0 && c >= d {
@@ -32,8 +32,7 @@ func (h *Host) pause() (time.Duration, string) {
 	return d, why
 }
 
-// rounded is a measured duration as people read it: to the millisecond, a short one to the
-// hundredth of one.
+// rounded rounds a duration for display: to 1 ms, short ones to 0.01 ms.
 func rounded(d time.Duration) time.Duration {
 	if d < 10*time.Millisecond {
 		return d.Round(10 * time.Microsecond)
@@ -41,17 +40,16 @@ func rounded(d time.Duration) time.Duration {
 	return d.Round(time.Millisecond)
 }
 
-// SetDelay takes another pause than Options.Delay. It holds from the next request
-// on, one that is waited for already included.
+// SetDelay replaces Options.Delay. It applies from the next request on, even if a wait for it has begun.
 func (h *Host) SetDelay(d time.Duration) {
 	h.o.Delay = min(max(d, 0), maxPause)
 	h.SetRules(h.rules)
 }
 
-// Share keeps another pace together with others than Options.Shared; nil is none.
+// Share replaces Options.Shared; nil is none.
 func (h *Host) Share(s *Shared) { h.o.Shared = s }
 
-// ratePause keeps a Request-rate: the time between two requests, rounded up.
+// ratePause returns the time between two requests for a Request-rate, rounded up.
 func ratePause(r Rules) time.Duration {
 	n := time.Duration(r.Requests)
 	if n <= 0 || r.Per <= 0 {
@@ -64,7 +62,7 @@ func ratePause(r Rules) time.Duration {
 	return min(d, maxPause)
 }
 
-// adaptive is the pause that the server's speed asks for.
+// adaptive returns the pause for the server's response time.
 func (h *Host) adaptive() time.Duration {
 	if h.o.Adaptive <= 0 || h.o.Delay == 0 {
 		return 0
@@ -72,7 +70,7 @@ func (h *Host) adaptive() time.Duration {
 	return time.Duration(min(h.o.Adaptive*float64(h.smoothed), float64(h.o.MaxAdaptive)))
 }
 
-// learn smooths the response times, as TCP does the round trips (RFC 6298).
+// learn smooths the response times, as TCP does round-trip times (RFC 6298).
 func (h *Host) learn(r Result) {
 	switch {
 	case r.Status == 0 || r.Took <= 0:
@@ -83,9 +81,8 @@ func (h *Host) learn(r Result) {
 	}
 }
 
-// reserve sets when the pause before the next request ends: it begins at the
-// end of the last download or, where requests overlap, at the last start. A
-// Request-rate is of starts.
+// reserve computes when the pause before the next request ends. It begins at the end of the last download
+// or, if requests overlap, at the last start. A Request-rate counts from the last start.
 func (h *Host) reserve() {
 	pause, why := h.pause()
 	from := h.lastStart
@@ -93,7 +90,7 @@ func (h *Host) reserve() {
 		from = later(from, h.lastEnd)
 	}
 	h.nextWhy = why
-	if from.IsZero() { // nobody has asked this host yet
+	if from.IsZero() { // no request has been made yet
 		return
 	}
 	h.next = from.Add(pause)

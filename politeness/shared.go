@@ -8,17 +8,14 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Shared is one pace that several hosts keep together, each beside its own: at
-// most one request begins in so long, whichever of them it goes to. It is a
-// token bucket of one token. Its clock is the hosts' own: the times they are
-// given.
+// Shared is a pace that several hosts share, each besides its own: at most one request to any of them
+// per interval. It is a token bucket with one token. Its clock are the times that the hosts pass.
 type Shared struct {
 	limiter *rate.Limiter
 	why     string
 }
 
-// NewShared makes a pace of one request in so long; 0 or less is no limit, and
-// gives nil.
+// NewShared makes a pace of one request per interval; nil, which is no limit, if every is 0 or less.
 func NewShared(every time.Duration) *Shared {
 	if every <= 0 {
 		return nil
@@ -29,7 +26,7 @@ func NewShared(every time.Duration) *Shared {
 	}
 }
 
-// next is when a token is there, not before now. It takes none.
+// next returns when a token is available, not before now. It takes none.
 func (s *Shared) next(now time.Time) time.Time {
 	missing := 1 - s.limiter.TokensAt(now)
 	if missing <= 0 {
@@ -39,12 +36,12 @@ func (s *Shared) next(now time.Time) time.Time {
 	return now.Add(time.Duration(min(wait, float64(maxPause))))
 }
 
-// take takes a token, on credit where there is none.
+// take takes a token, on credit if there is none.
 func (s *Shared) take(now time.Time) { s.limiter.ReserveN(now, 1) }
 
-// NewBandwidth makes a ceiling on the bytes a second of a whole crawl, over all its
-// connections; 0 or less is none, and gives nil. Its burst is how many bytes may be
-// read at once, so that one read makes no long wait.
+// NewBandwidth makes a limit in bytes per second for all connections of a crawl together; nil, which is no
+// limit, for 0 or less. Its burst, a tenth of a second's bytes within bounds, is the most that one read
+// returns, so that no read causes a long wait.
 func NewBandwidth(bytesPerSecond int64) *rate.Limiter {
 	if bytesPerSecond <= 0 {
 		return nil

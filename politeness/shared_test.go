@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Hosts with a shared pace are asked no more often than it says, all together,
-// and each of them no more often than itself allows.
+// Hosts with a shared pace together receive no more requests than it allows, and each of them no more
+// than its own pace allows.
 func TestSharedPace(t *testing.T) {
 	shared := NewShared(250 * ms)
 	o := Options{Delay: time.Second, Shared: shared}

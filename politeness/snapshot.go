@@ -2,8 +2,8 @@ package politeness
 
 import "time"
 
-// Snapshot is what a stopped crawl must remember of a host, so that going on
-// with it begins no earlier than going on would have.
+// Snapshot is the state of a host that a stopped crawl stores, so that resuming it makes no request
+// earlier than continuing would have.
 type Snapshot struct {
 	LastEnd     time.Time     `json:"last_end,omitzero"`
 	Until       time.Time     `json:"until,omitzero"`
@@ -12,13 +12,12 @@ type Snapshot struct {
 	LastFailure string        `json:"last_failure,omitempty"`
 	Penalty     time.Duration `json:"penalty,omitempty"`
 	Smoothed    time.Duration `json:"smoothed,omitempty"`
-	// Blocks is the row of answers that stood in a page's place, Pages the successes
-	// since the last of them.
+	// Blocks is the number of consecutive challenges, Pages the successes since the last of them.
 	Blocks int `json:"blocks,omitempty"`
 	Pages  int `json:"pages,omitempty"`
 }
 
-// Snapshot gives the state to keep.
+// Snapshot returns the state to store.
 func (h *Host) Snapshot() Snapshot {
 	return Snapshot{
 		LastEnd:  later(h.lastEnd, h.lastStart).Round(0),
@@ -30,9 +29,8 @@ func (h *Host) Snapshot() Snapshot {
 	}
 }
 
-// Restore goes on from a snapshot. A host that was given up gets one try.
-// The clock may have been changed in between: nothing lies in the future
-// for longer than it could have been held.
+// Restore sets the state from a snapshot. A host that was given up gets one more try. As the clock may have
+// been set meanwhile, times in the future are limited to the longest possible wait.
 func (h *Host) Restore(s Snapshot, now time.Time) {
 	h.lastEnd = earlier(s.LastEnd, now)
 	h.lastStart = h.lastEnd
@@ -48,7 +46,7 @@ func (h *Host) Restore(s Snapshot, now time.Time) {
 	h.reserve()
 }
 
-// earlier is the earlier of two times.
+// earlier returns the earlier of two times.
 func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b

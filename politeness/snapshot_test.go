@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// again is h after a stop: through JSON, as the archive keeps it.
+// again is h after a stop and restart: saved as JSON, as in the archive, and restored.
 func again(t *testing.T, h *Host, o Options, now time.Time) *Host {
 	t.Helper()
 	b, err := json.Marshal(h.Snapshot())

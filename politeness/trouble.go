@@ -9,30 +9,30 @@ import (
 	"curtsy/internal/dates"
 )
 
-// trouble is what a host's failures have led to.
+// trouble is the effect of a host's failures.
 type trouble struct {
-	failures    int // in a row
+	failures    int // consecutive ones
 	lastFailure string
 	failedAt    time.Time // when the last one was counted
-	until       time.Time // nobody asks before
+	until       time.Time // no request before this time
 	untilWhy    string
 	penalty     time.Duration // a pause that failures lengthen and successes shorten
-	blocks      int           // answers in a row that stood in a page's place
-	pages       int           // successes since the last of them
+	blocks      int           // consecutive challenges
+	pages       int           // successes since the last challenge
 }
 
 // outcome is what a result says about the host.
 type outcome int
 
 const (
-	neutral  outcome = iota // nothing: the fault is the page's or the crawler's
-	success                 // it answers
-	slowdown                // it fails, perhaps on this page only
-	hold                    // it fails, or says that it has enough
+	neutral  outcome = iota // nothing: a fault of the page or the crawler
+	success                 // the host responds
+	slowdown                // it fails, perhaps for this page only
+	hold                    // it fails, or asks for fewer requests
 )
 
-// outcome reads a result. 429 and 503 are the server's own words for "not
-// now" (RFC 6585 §4, RFC 9110 §15.6.4); any other 5xx may be one broken page.
+// outcome evaluates a result. 429 and 503 mean "not now" (RFC 6585 §4, RFC 9110 §15.6.4); any other 5xx may
+// be a single broken page.
 func (r Result) outcome() outcome {
 	switch r.Failure {
 	case "canceled", "blocked", "local", "protocol", "too-large-head":
@@ -59,12 +59,12 @@ func (r Result) text() string {
 	return fmt.Sprintf("HTTP %d", r.Status)
 }
 
-// judge lets a result hold the host, slow it down or speed it up again.
+// judge makes the host wait, slows it down or speeds it up, depending on a result.
 func (h *Host) judge(end time.Time, r Result) {
 	h.retryAfter(end, r)
 	what := r.outcome()
 	if what == neutral || end.Add(-r.Took).Before(h.failedAt) {
-		return // begun before the last failure, it tells nothing new
+		return // a request from before the last failure says nothing new
 	}
 	if what == success {
 		h.speedUp()
@@ -75,7 +75,7 @@ func (h *Host) judge(end time.Time, r Result) {
 	h.penalize()
 	n := h.failures
 	if what == slowdown {
-		n-- // the first may be one broken page
+		n-- // the first may be a single broken page
 	}
 	if n > 0 {
 		d := h.backoff(n)
@@ -83,7 +83,7 @@ func (h *Host) judge(end time.Time, r Result) {
 	}
 }
 
-// backoff is the hold after n failures in a row.
+// backoff returns the wait after n consecutive failures.
 func (h *Host) backoff(n int) time.Duration {
 	d := h.o.Backoff
 	for ; n > 1 && d < h.o.MaxBackoff; n-- {
@@ -92,15 +92,14 @@ func (h *Host) backoff(n int) time.Duration {
 	return min(d, h.o.MaxBackoff)
 }
 
-// holdUntil holds the host, if nothing holds it longer.
+// holdUntil blocks requests until t, unless they are blocked for longer.
 func (h *Host) holdUntil(t time.Time, why string) {
 	if t.After(h.until) {
 		h.until, h.untilWhy = t, why
 	}
 }
 
-// minPenalty is the least pause of a host that was in trouble: what is
-// shorter is over.
+// minPenalty is the least penalty; a smaller one is dropped.
 const minPenalty = 100 * time.Millisecond
 
 func (h *Host) penalize() {
@@ -108,7 +107,7 @@ func (h *Host) penalize() {
 	h.penalty = min(h.penalty, h.o.MaxBackoff, h.o.MaxSlowdown)
 }
 
-// speedUp ends a row of failures; the pause shrinks with each success.
+// speedUp ends a series of failures and halves the penalty.
 func (h *Host) speedUp() {
 	h.failures = 0
 	h.pages++
@@ -117,8 +116,8 @@ func (h *Host) speedUp() {
 	}
 }
 
-// GaveUp says whether there were so many failures in a row that the crawl
-// should stop, to be resumed later, and which.
+// GaveUp reports whether there were MaxFailures consecutive failures, so that the crawl should stop, to be
+// resumed later. The text describes them.
 func (h *Host) GaveUp() (bool, string) {
 	if h.o.MaxFailures < 0 || h.failures < h.o.MaxFailures {
 		return false, ""
@@ -126,29 +125,27 @@ func (h *Host) GaveUp() (bool, string) {
 	return true, fmt.Sprintf("%d failures in a row, the last: %s", h.failures, h.lastFailure)
 }
 
-// Blocked says that an answer which ended then, and was reported to Done,
-// stood in a page's place: the site may be turning the crawler away. The host
-// is held and slowed down as for a failure, though not beyond MaxSlowdown, and
-// a row of them ends the crawl. A page in between ends the row: challenges
-// among good pages do not add up. That Done took it for a success is undone.
+// Blocked records that a response that ended at end, and was passed to Done, was a challenge: the site may
+// be rejecting the crawler. The host waits and slows down as after a failure, but not beyond MaxSlowdown;
+// consecutive challenges add up to GaveUp. A page in between ends the series. That Done counted the
+// challenge as a success is undone.
 func (h *Host) Blocked(end time.Time, what string) {
-	if h.pages > 1 { // one is the challenge itself
+	if h.pages > 1 { // one of them is the challenge itself
 		h.blocks, h.penalty = 0, 0
 	}
 	h.blocks++
 	h.pages = 0
 	h.failures = max(h.failures, h.blocks)
 	h.failedAt, h.lastFailure = end, what
-	h.penalty *= 2 // as it was
+	h.penalty *= 2 // undoes speedUp
 	h.penalize()
 	d := min(h.backoff(h.blocks), h.o.MaxSlowdown)
 	h.holdUntil(end.Add(d), fmt.Sprintf("backoff %v (%s)", d, what))
 	h.reserve()
 }
 
-// retryAfter obeys a Retry-After field for the whole host, where it means
-// that: with 503 and redirects (RFC 9110 §10.2.3) and 429 (RFC 6585 §4). With
-// any other status it says nothing about the host.
+// retryAfter obeys Retry-After for the whole host where it means that: with 503 and redirects (RFC 9110
+// §10.2.3) and with 429 (RFC 6585 §4).
 func (h *Host) retryAfter(end time.Time, r Result) {
 	redirect := r.Status >= 300 && r.Status < 400
 	if r.RetryAfter == "" || !redirect && r.Status != 429 && r.Status != 503 {
@@ -156,7 +153,7 @@ func (h *Host) retryAfter(end time.Time, r Result) {
 	}
 	d, ok := readRetryAfter(r.RetryAfter, end)
 	if !ok {
-		return // what the status itself asks for remains
+		return // the effect of the status remains
 	}
 	why := fmt.Sprintf("retry-after %v (%s)", d, r.text())
 	if most := h.o.MaxRetryAfter; d > most {
@@ -166,8 +163,8 @@ func (h *Host) retryAfter(end time.Time, r Result) {
 	h.holdUntil(end.Add(d), why)
 }
 
-// readRetryAfter reads seconds or a date as the time from now. Not ok is
-// what cannot be waited for: negative, past, garbage.
+// readRetryAfter parses seconds or a date into the time from now. ok is false for negative, past or invalid
+// values.
 func readRetryAfter(s string, now time.Time) (time.Duration, bool) {
 	s = strings.Trim(s, " \t")
 	if s != "" && strings.Trim(s, "0123456789") == "" {

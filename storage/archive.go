@@ -30,40 +30,37 @@ import (
 var (
 	ErrNone  = errors.New("no archive here")
 	ErrInUse = errors.New("in use by another curtsy")
-	// ErrIrregular: a link, a pipe or the like is in the place of a file.
+	// ErrIrregular reports a link, a pipe or the like in place of a regular file.
 	ErrIrregular = errors.New("not a regular file: refusing to read or write it")
-	// ErrSchema: whole, but of a later version.
+	// ErrSchema reports an archive of a later version.
 	ErrSchema = errors.New("written by a later version of curtsy")
-	// ErrOld: whole, but of an earlier version; a rebuild makes it one of this.
+	// ErrOld reports an archive of an earlier version that can only be rebuilt.
 	ErrOld = errors.New("written by an earlier version of curtsy")
 )
 
-// DamageError says that an archive is not as it was written.
+// DamageError reports that data of an archive was damaged after it was written.
 type DamageError struct {
 	File string `json:"file"`
-	// Offset, URL and Visit are said in a Report alone; an Offset of -1 is the file as a whole.
+	// Offset, URL and Visit are set in a Report only. Offset -1 stands for the whole file.
 	Offset int64         `json:"offset"`
 	URL    string        `json:"url,omitempty"`
 	What   string        `json:"what"`
-	Visit  *crawllog.Ref `json:"visit,omitempty"` // whose record is damaged
+	Visit  *crawllog.Ref `json:"visit,omitempty"` // the visit whose record is damaged
 }
 
 func (e *DamageError) Error() string { return e.File + ": " + e.What }
 
-// Index says whether it is the index that is damaged, crawl.db, which can be
-// rebuilt from the segments.
+// Index reports whether crawl.db is damaged, which can be rebuilt from the segments.
 func (e *DamageError) Index() bool { return filepath.Base(e.File) == dbName }
 
-// errDisk says that the disk refused a write. The archive is as it was at
-// the last commit.
+// errDisk reports that the system refused a write. The archive is as after the last commit.
 var errDisk = errors.New("write to the archive")
 
 func diskError(err error) error { return fmt.Errorf("%w: %w", errDisk, err) }
 
-// schema is the version of the on-disk format; it is raised when a reader of
-// the version before would read wrongly. Schemas 5 and 6, whose visits are JSON, plain
-// and packed, and 7, where all that a crawl says of itself is one row, are read as well; the
-// first commit to such an archive makes it one of schema 8.
+// schema is the version of the on-disk format. It is raised when readers of the previous version would
+// misread the data. Schemas 5 and 6 (visits as JSON, plain and compressed) and 7 (the crawl's state in one
+// value) are read too; the first commit converts such an archive to schema 8.
 const (
 	schema       = 8
 	oldestSchema = 5
@@ -88,30 +85,30 @@ var (
 	keyLasting     = []byte("crawl-lasting")
 )
 
-// LabelSHA1 is an Options.Label.
+// LabelSHA1 is a value of Options.Label.
 const LabelSHA1 = warc.LabelSHA1
 
-// Options of an archive. The zero value is good.
+// Options of an archive. The zero value is usable.
 type Options struct {
-	Prefix      string // of segment names; "" is "curtsy"
-	MinFree     int64  // bytes of the disk that stay free, a twentieth of it at most: else it counts as full
-	SegmentSize int64  // octets after which a new segment begins; 0 is 1 GB
-	Label       string // of the digests in new records: LabelSHA1, or "" for SHA-256
-	Software    string // for the warcinfo records
+	Prefix      string // prefix of segment names; "" is "curtsy"
+	MinFree     int64  // bytes of the disk to leave free, at most a twentieth of it; with less it is full
+	SegmentSize int64  // octets from which on a new segment is begun; 0 is 1 GiB
+	Label       string // algorithm of digests in new records: LabelSHA1, or "" for SHA-256
+	Software    string // field of the warcinfo records, like Operator and UserAgent
 	Operator    string
 	UserAgent   string
 	RobotsLine  string // "robots" of the warcinfo record: "classic" or what is obeyed
-	// Crawl is what every segment says of the crawl, as JSON: whoever has the
-	// segments alone can continue it. It must hold no secrets. nil is nothing.
+	// Crawl is stored as JSON in the warcinfo record of every segment, so that the crawl can be
+	// continued from the segments alone. It must contain no secrets. nil is nothing.
 	Crawl  any
 	Logger *slog.Logger
-	// Mend is for Salvage: the archive must be there, and its segments are left as they are
-	// found. They may be missing or too short.
+	// Mend opens an existing archive for Salvage: its segments, which may be missing or too
+	// short, are not changed.
 	Mend bool
-	// Alone lets no other process read while this one writes: there is no socket.
+	// Alone keeps other processes from reading during the crawl: there is no socket.
 	Alone bool
-	// Fail is called at the named points of a commit, in tests that kill the
-	// process there; nil does nothing.
+	// Fail is called at named points of a commit, for tests that kill the process there; nil
+	// does nothing.
 	Fail func(point string)
 }
 
@@ -121,38 +118,37 @@ type Archive struct {
 	db      *bbolt.DB
 	opts    Options
 	key     [16]byte
-	seg     *segment // the one being written; nil before the first record
+	seg     *segment // the segment being written; nil before the first record
 	pend    pending
 	opening sync.Mutex         // guards urls
-	urls    *frontier.Frontier // nil until it is asked for
-	file    *os.File           // crawl.db as db has it open
-	mapsAll bool               // db never moves its map, and so never waits for readers to end
-	gate    sync.Mutex         // held while a commit is written, or given to a reader
-	sharing *readers           // while this writes; nil: nobody can read
-	live    *liveWriter        // the crawl that writes while this reads; nil: none does
-	synced  bool               // the group's records are durable
-	// used counts transactions, by how much of crawl.db they look at; see release.
+	urls    *frontier.Frontier // nil until Frontier is called
+	file    *os.File           // the file that db has open
+	mapsAll bool               // db's memory map is large enough never to be moved, so it never waits for readers
+	gate    sync.Mutex         // held while a commit is written or a reader joins
+	sharing *readers           // of a writer: those who read meanwhile; nil: reading is not possible
+	live    *liveWriter        // of a reader: the crawl that writes meanwhile; nil: none does
+	synced  bool               // the group's records have been synced
+	// used counts transactions, weighted by how much of crawl.db they read; see release.
 	used atomic.Int64
 	broken
-	// readers are of records that were read: their buffers are used again.
+	// readers pools warc.Readers for their buffers.
 	readers sync.Pool
 	opened  openedSegments
 	facts   sidecars
 }
 
-// broken is what no longer works of an open archive.
+// broken says what of an open archive no longer works.
 type broken struct {
-	// failed is why the archive takes no more: a transaction that ended in
-	// doubt.
+	// failed is why nothing more is written: it is unknown whether a transaction was committed.
 	failed error
-	// stuck: a transaction panicked over a damaged crawl.db; see update. jammed: so
-	// did one that was to read, as it began.
+	// stuck: a transaction panicked because of a damaged crawl.db; see update. jammed: a
+	// transaction did so when it began.
 	stuck, jammed bool
 	beginning     sync.Mutex // guards jammed
 }
 
-// Open opens the archive in dir for its one writer and makes it if there is
-// none. What a killed crawl left behind the last commit is cut off.
+// Open opens the archive in dir for its only writer, and creates it if there is none. What a killed crawl
+// wrote after its last commit is removed. The caller must Close it.
 func Open(dir string, o Options) (a *Archive, err error) {
 	o.defaults()
 	if !isSegment(o.Prefix + "-20060102150405-00000.warc.gz") {
@@ -192,9 +188,9 @@ func Open(dir string, o Options) (a *Archive, err error) {
 	return a, nil
 }
 
-// OpenRead opens the archive in dir for reading, and changes nothing in it.
-// Many may read at once, and while a crawl writes: then it is the state of that
-// crawl's last commit. Where the system does not allow that, it is ErrInUse.
+// OpenRead opens the archive in dir for reading, without changing it. Several processes may read at once,
+// even while a crawl writes; they then see the state of its last commit at the time of opening. If the
+// system does not support that, the error is ErrInUse. The caller must Close it.
 func OpenRead(dir string) (a *Archive, err error) {
 	d, err := look(dir)
 	if err != nil {
@@ -206,8 +202,8 @@ func OpenRead(dir string) (a *Archive, err error) {
 	return d.openIndex(dbName, o, true)
 }
 
-// look opens the directory of an archive that must be there: else it is ErrNone,
-// or that its crawl.db is gone.
+// look opens the directory of an existing archive. The error is ErrNone if there is none, or a DamageError
+// if its crawl.db is missing.
 func look(dir string) (d *directory, err error) {
 	d, err = openDirectory(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -237,8 +233,8 @@ func (o *Options) defaults() {
 	}
 }
 
-// openIndex opens the archive with the index of that name. Its structure is
-// checked unless it is known to be as this program left it.
+// openIndex opens the archive with the named database. It checks the structure of crawl.db unless the seal
+// says that it is unchanged since this program closed it.
 func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive, err error) {
 	defer func() {
 		if err != nil && a != nil && a.db != nil {
@@ -258,7 +254,7 @@ func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive
 			return a, a.view(a.check)
 		}
 		if err := d.readable(); err != nil {
-			return a, err // nothing is looked up in what does not bear it
+			return a, err // nothing may be looked up in a damaged structure
 		}
 		if readOnly {
 			return a, a.view(a.check)
@@ -273,7 +269,7 @@ func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive
 	return a, a.view(a.check)
 }
 
-// openFirst opens crawl.db for a look at it, and for reading.
+// openFirst opens crawl.db to check it, and for reading.
 func (a *Archive) openFirst(readOnly bool) error {
 	if !readOnly {
 		return a.openDB(dbName, true)
@@ -288,9 +284,9 @@ func (a *Archive) openFirst(readOnly bool) error {
 	return a.openDB(dbName, true)
 }
 
-// mappedSize is how much of the address space a writer's crawl.db takes: no crawl
-// outgrows it, and so the map is never moved, for which bbolt would wait until
-// nobody reads. It costs no memory and no room on the disk.
+// mappedSize is the size of the memory map of a writer's crawl.db. It is more than any crawl needs, so that
+// bbolt never moves the map, for which it would have to wait for all readers. It costs address space
+// only.
 const mappedSize = min(1<<38, math.MaxInt>>1)
 
 func (a *Archive) openDB(name string, readOnly bool) (err error) {
@@ -304,7 +300,7 @@ func (a *Archive) openDB(name string, readOnly bool) (err error) {
 		o.InitialMmapSize = mappedSize
 	}
 	a.db, a.file, err = a.dir.openDB(name, o)
-	if errors.Is(err, syscall.ENOMEM) { // little address space is allowed (ulimit -v)
+	if errors.Is(err, syscall.ENOMEM) { // the address space is limited (ulimit -v)
 		o.InitialMmapSize = 0
 		a.db, a.file, err = a.dir.openDB(name, o)
 	}
@@ -317,7 +313,7 @@ func (a *Archive) openDB(name string, readOnly bool) (err error) {
 	return nil
 }
 
-// grow sets by how much crawl.db is made longer at a time.
+// grow sets by how much crawl.db grows at a time.
 func (a *Archive) grow() {
 	if !a.mapsAll {
 		return
@@ -327,7 +323,7 @@ func (a *Archive) grow() {
 	}
 }
 
-// whole says whether all that belongs in crawl.db is there.
+// whole returns an error if a bucket of crawl.db is missing.
 func (a *Archive) whole(tx *bbolt.Tx) error {
 	for _, name := range [][]byte{bucketMeta, bucketSegments, bucketVisits, bucketDigests, bucketRobots, bucketBodies} {
 		if tx.Bucket(name) == nil {
@@ -361,13 +357,13 @@ func (a *Archive) check(tx *bbolt.Tx) error {
 	return nil
 }
 
-// Key is the archive's secret for fingerprints.
+// Key returns the archive's secret key for fingerprints.
 func (a *Archive) Key() [16]byte { return a.key }
 
-// Dir is the archive's directory, as it was given.
+// Dir returns the archive's directory as it was passed to Open.
 func (a *Archive) Dir() string { return a.dir.path }
 
-// Close ends the use of the archive. What was not committed is cut off.
+// Close closes the archive. What was not committed is removed.
 func (a *Archive) Close() error {
 	defer a.dir.close()
 	a.closeFacts()
@@ -385,7 +381,7 @@ func (a *Archive) Close() error {
 	return nil
 }
 
-// Crawl reads what the crawl last said of itself into v; false if nothing.
+// Crawl decodes the state that the crawl last committed into v; ok is false if there is none.
 func (a *Archive) Crawl(v any) (ok bool, err error) {
 	err = a.view(func(tx *bbolt.Tx) error {
 		for _, key := range [][]byte{keyCrawl, keyLasting} {
@@ -404,14 +400,13 @@ func (a *Archive) Crawl(v any) (ok bool, err error) {
 	return ok, err
 }
 
-// parted is what a crawl says of itself where a part of it seldom changes: that has
-// a row of its own, written when it has changed. Both are JSON objects; decoding
-// one and then the other into a value gives the whole.
+// parted is a crawl's state of which a part seldom changes. That part is stored separately, when it has
+// changed. Both are JSON objects; decoding both into one value gives the whole.
 type parted interface {
 	Parts() (often, lasting any)
 }
 
-// putCrawl keeps what the crawl says of itself; nil leaves it as it is.
+// putCrawl stores the state of the crawl; nil leaves it unchanged.
 func putCrawl(tx *bbolt.Tx, v any) error {
 	var lasting any
 	if p, ok := v.(parted); ok {

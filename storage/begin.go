@@ -16,9 +16,8 @@ import (
 	"curtsy/internal/sum"
 )
 
-// begin makes crawl.db, if there is none. It is made whole under another name
-// first: a kill, or a full disk, within bbolt's first writes would leave a file
-// that is damaged for good.
+// begin creates crawl.db if there is none. It is created under another name first: after a kill or a full
+// disk during bbolt's first writes the file would be unusable.
 func (d *directory) begin() error {
 	st, err := d.stat(dbName)
 	if err == nil && st.Size() > 0 {
@@ -35,11 +34,11 @@ func (d *directory) begin() error {
 	if err := d.makeDB(made); err != nil {
 		return refused(err)
 	}
-	if err == nil { // empty
+	if err == nil { // an empty file
 		err = d.rename(made, dbName)
 	} else if err = d.link(made, dbName); errors.Is(err, fs.ErrExist) {
-		return nil // another curtsy was quicker
-	} else if err != nil { // no links on this file system
+		return nil // another process was faster
+	} else if err != nil { // the file system has no hard links
 		err = d.rename(made, dbName)
 	}
 	if err != nil {
@@ -76,7 +75,7 @@ func create(tx *bbolt.Tx) error {
 	return raiseSchema(tx)
 }
 
-// raiseSchema says that what is written from now on is of this schema.
+// raiseSchema sets the schema version to the present one.
 func raiseSchema(tx *bbolt.Tx) error {
 	m, now := tx.Bucket(bucketMeta), binary.BigEndian.AppendUint32(nil, schema)
 	if bytes.Equal(m.Get(keySchema), now) {
@@ -85,15 +84,15 @@ func raiseSchema(tx *bbolt.Tx) error {
 	return m.Put(keySchema, now)
 }
 
-// named makes the names of a new archive and of its crawl.db durable, as its
-// segments' are: else a power loss might leave segments without a crawl.db.
+// named syncs the directories, so that the names of a new archive and of its crawl.db are as durable as
+// those of its segments: else a power loss could leave segments without a crawl.db.
 func (d *directory) named() error {
 	if err := d.sync(dbName); err != nil {
 		return err
 	}
 	parent, err := os.Open(filepath.Dir(filepath.Clean(d.path)))
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
-		return nil // made by another, who lets us enter and not read; or moved
+		return nil // another user's directory that we cannot read, or it was moved
 	}
 	if err != nil {
 		return err

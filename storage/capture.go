@@ -10,7 +10,7 @@ import (
 	"curtsy/storage/warc"
 )
 
-// answer begins the capture of a response or of a revisit.
+// answer begins a capture with a response or revisit record.
 func (s *scanner) answer(h *warc.Header) error {
 	if err := s.close(); err != nil {
 		return err
@@ -41,13 +41,12 @@ func (s *scanner) visitOf(h *warc.Header) *crawllog.Visit {
 	}
 }
 
-// readAnswer takes from the block of a response what a visit says of it, and
-// holds the payload against its digest.
+// readAnswer reads the fields of a visit from the block of a response, and checks the payload digest.
 func readAnswer(block io.Reader, h *warc.Header, v *crawllog.Visit) error {
 	line := make([]byte, 64)
-	n, _ := io.ReadFull(block, line) // an error is met again
+	n, _ := io.ReadFull(block, line) // the next read meets the error again
 	r, err := readHTTP(io.MultiReader(bytes.NewReader(line[:n]), block))
-	if err != nil { // a head too broken to read again; the block digest still guards it
+	if err != nil { // a head that cannot be parsed; the block digest still protects it
 		v.Status = statusOf(line[:n])
 		return nil
 	}
@@ -66,15 +65,15 @@ func readAnswer(block io.Reader, h *warc.Header, v *crawllog.Visit) error {
 	return nil
 }
 
-// statusOf reads "HTTP/1.1 200".
+// statusOf parses the status in "HTTP/1.1 200".
 func statusOf(head []byte) int {
 	_, rest, _ := bytes.Cut(head, []byte(" "))
 	n, _ := strconv.Atoi(string(rest[:min(len(rest), 3)]))
 	return n
 }
 
-// metadata belongs to a capture, or is one by itself where the response is withheld. Of
-// several, the last is our own: those before it came with what was imported.
+// metadata adds a metadata record to its capture, or begins a capture if the response was withheld. Of
+// several, the last one is ours; those before it were imported.
 func (s *scanner) metadata(h *warc.Header) error {
 	var fields map[string]string
 	if err := readBlock(s.w, h, func(block io.Reader) (err error) {

@@ -7,14 +7,13 @@ import (
 	"io/fs"
 )
 
-// sealName is the file that says that crawl.db is as this program left it when
-// it last closed it. Without it all pages are walked at the next opening, as
-// after a kill.
+// sealName is the file that says that crawl.db is unchanged since this program last closed it. Without it
+// all pages are checked when the archive is opened next, as after a kill.
 const sealName = "crawl.db.closed"
 
-// seal is by what a file is known again: changing it changes its time of
-// change, which nobody can set, and a copy is another file. So it holds on this
-// machine only, and cannot be sent along with an archive.
+// seal identifies a file in its present state: any change changes its ctime, which cannot be set, and a copy
+// has another inode. So it is valid on this machine only and cannot be forged in an archive from
+// elsewhere.
 type seal struct {
 	Device uint64 `json:"device"`
 	Inode  uint64 `json:"inode"`
@@ -22,7 +21,7 @@ type seal struct {
 	Change int64  `json:"change"` // ns since 1970
 }
 
-// readable says whether the open crawl.db is such that bbolt can read it.
+// readable checks that bbolt can read crawl.db, unless it is sealed.
 func (d *directory) readable() error {
 	st, err := d.stat(dbName)
 	if err != nil || d.isSealed(st) {
@@ -43,7 +42,7 @@ func (d *directory) isSealed(st fs.FileInfo) bool {
 	return err == nil && json.Unmarshal(b, &was) == nil && was == now
 }
 
-// unseal comes before the first write.
+// unseal removes the seal. It must be called before the first write.
 func (d *directory) unseal() error {
 	if err := d.remove(sealName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -51,7 +50,7 @@ func (d *directory) unseal() error {
 	return nil
 }
 
-// seal comes after the last. Where it fails, the next opening takes longer.
+// seal writes the seal. It must be called after the last write. If it fails, the next opening takes longer.
 func (d *directory) seal() {
 	st, err := d.stat(dbName)
 	if err != nil {

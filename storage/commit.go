@@ -15,29 +15,28 @@ import (
 	"curtsy/storage/warc"
 )
 
-// pending is what the running group holds that is not yet on disk.
+// pending is the group of visits that is not committed yet.
 type pending struct {
 	mu      sync.Mutex
-	digests map[string]*crawllog.Visit // by the payload's digest
+	digests map[string]*crawllog.Visit // by payload digest
 	infoID  string
 	visits  []*crawllog.Visit
 	robots  []robotsPut
-	closed  []*segment // full ones of this group, still to be synced and named
+	closed  []*segment // full segments of this group, not yet synced and committed
 	facts   []fact
-	notes   map[string][]byte // of an import; nil takes one back
+	notes   map[string][]byte // notes of an import; nil deletes a note
 }
 
-// InfoID is the id of the warcinfo record that new records should name, ""
-// before the first segment. It may be asked from any goroutine.
+// InfoID returns the id of the warcinfo record to which new records must refer; "" before the first
+// segment. It is safe for concurrent use.
 func (a *Archive) InfoID() string {
 	a.pend.mu.Lock()
 	defer a.pend.mu.Unlock()
 	return a.pend.infoID
 }
 
-// Original finds the visit that holds the payload with this digest, so that it
-// need not be kept twice; nil if none does. It may be asked from any goroutine;
-// only an answer given to the one that commits is final.
+// Original returns the visit that holds the payload with this digest, so that it is not stored twice; nil
+// if there is none. It is safe for concurrent use, but only the committer gets a final answer.
 func (a *Archive) Original(digest string) (v *crawllog.Visit, err error) {
 	key := digestKey(digest)
 	if key == nil {
@@ -61,7 +60,7 @@ func (a *Archive) Original(digest string) (v *crawllog.Visit, err error) {
 	return v, err
 }
 
-// digestKey is the key of a payload in the digests; nil for what is no SHA-256.
+// digestKey returns the key of a payload in bucketDigests; nil if the digest is not a SHA-256.
 func digestKey(digest string) []byte {
 	d, ok := warc.ParseDigest(digest)
 	if !ok {
@@ -70,10 +69,10 @@ func digestKey(digest string) []byte {
 	return d[:]
 }
 
-// Append adds the records that encode writes, whose warcinfo record is infoID, and their
-// visit to the group. v.Record says then where they lie. Where encode fails, that is an
-// ErrEncode and nothing of it is kept; any other error ends the group. With a nil encode
-// it is the visit alone, with the record that it names, if any, and never an error.
+// Append adds a visit and the records that encode writes to the group. infoID is the id of their warcinfo
+// record. It sets v.Record to their location. If encode fails, the error is an ErrEncode and the group is
+// unchanged; any other error drops the group. With a nil encode, it adds only the visit, with its
+// present v.Record if any, and returns no error.
 func (a *Archive) Append(v *crawllog.Visit, encode func(w io.Writer, infoID string) error) error {
 	if encode == nil {
 		a.add(v)
@@ -89,7 +88,7 @@ func (a *Archive) Append(v *crawllog.Visit, encode func(w io.Writer, infoID stri
 	}
 	a.opts.Fail("appended")
 	if s.err == nil && len(s.buf) >= flushSize {
-		_ = s.flush() // s.err has it
+		_ = s.flush() // the error is in s.err
 	}
 	if s.err != nil {
 		return a.abandon(s.err)
@@ -98,12 +97,12 @@ func (a *Archive) Append(v *crawllog.Visit, encode func(w io.Writer, infoID stri
 	return nil
 }
 
-// ErrEncode says that the records of a visit could not be made. The group and its
-// segment are as they were before.
+// ErrEncode reports that the records of a visit could not be encoded. The group and its segment are
+// unchanged.
 var ErrEncode = errors.New("its records cannot be made")
 
-// unmade takes what was written of a visit back. What the system refuses ends the
-// group: it is not of this visit.
+// unmade removes what was written of a visit. An error of the system is not the visit's fault and drops
+// the group.
 func (a *Archive) unmade(err error, offset int64) error {
 	if IsDisk(err) {
 		return a.abandon(err)
@@ -114,7 +113,7 @@ func (a *Archive) unmade(err error, offset int64) error {
 	return fmt.Errorf("%w: %w", ErrEncode, err)
 }
 
-// room sees to it that there is a segment with room.
+// room makes sure that there is a segment with room, beginning a new one if necessary.
 func (a *Archive) room(now time.Time) error {
 	if a.failed != nil {
 		return a.failed
@@ -145,7 +144,7 @@ func (a *Archive) note(v *crawllog.Visit, offset int64) {
 	a.add(v)
 }
 
-// add makes a visit part of the group.
+// add adds a visit to the group.
 func (a *Archive) add(v *crawllog.Visit) {
 	a.pend.visits = append(a.pend.visits, v)
 	if v.Kept != crawllog.KeptResponse || v.Length == 0 {
@@ -160,8 +159,8 @@ func (a *Archive) add(v *crawllog.Visit) {
 	a.pend.digests[d] = cmp.Or(a.pend.digests[d], v)
 }
 
-// Amend changes what is said of a visit, of this group or of an earlier one; its
-// records stay as they are. It becomes part of the group.
+// Amend changes the entry of a visit, of this group or an earlier one; its records are not changed. The
+// change is part of the group.
 func (a *Archive) Amend(r crawllog.Ref, change func(*crawllog.Visit)) error {
 	for _, v := range a.pend.visits {
 		if v.Ref() == r {
@@ -178,9 +177,8 @@ func (a *Archive) Amend(r crawllog.Ref, change func(*crawllog.Visit)) error {
 	return nil
 }
 
-// Sync makes the records of the group durable: the data, before the pointers
-// to it. When it returns an error nothing of the group is kept, and the
-// archive is as it was before.
+// Sync makes the records of the group durable, before the transaction that refers to them. On error the
+// group is dropped, and the archive is as after the last commit.
 func (a *Archive) Sync() error {
 	if a.failed != nil || a.synced {
 		return a.failed
@@ -196,16 +194,15 @@ func (a *Archive) Sync() error {
 	return nil
 }
 
-// Commit makes the group durable: records first, then the one transaction that
-// names them. What the frontier has staged is part of it, and so is crawl, what
-// the crawl says of itself; nil leaves that as it is. When Commit returns an
-// error nothing of the group is kept, and the archive is as it was before.
+// Commit makes the group durable: first its records, then one transaction that refers to them. The
+// transaction includes what the frontier has staged, and crawl, the state of the crawl, unless that is
+// nil. On error the group is dropped, and the archive is as after the last commit (but see doubt).
 func (a *Archive) Commit(crawl any) error {
 	if err := a.Sync(); err != nil {
 		return err
 	}
 	err := a.update(func(tx *bbolt.Tx) error {
-		if err := a.putFrontier(tx); err != nil { // first: it tells who hears of them the ids of new URLs
+		if err := a.putFrontier(tx); err != nil { // first: it assigns the ids of new URLs, which OnPlaced is told
 			return err
 		}
 		if err := a.put(tx); err != nil {
@@ -266,7 +263,7 @@ func (a *Archive) put(tx *bbolt.Tx) error {
 	return a.putRobots(tx)
 }
 
-// afterCommit ends a group that is on disk.
+// afterCommit clears the group after its commit.
 func (a *Archive) afterCommit() {
 	for _, s := range a.pend.closed {
 		s.file.Close()
@@ -279,7 +276,7 @@ func (a *Archive) afterCommit() {
 	a.grow()
 }
 
-// abandon ends a group that could not be written: what it wrote is cut off.
+// abandon drops a group that could not be written, and truncates the segments.
 func (a *Archive) abandon(err error) error {
 	for _, s := range a.pend.closed {
 		s.cut()
@@ -299,10 +296,9 @@ func (a *Archive) abandon(err error) error {
 	return refused(err)
 }
 
-// doubt ends a group whose transaction failed. It may be on disk all the same:
-// when the last sync fails, the pages that it was for may have been written.
-// So nothing is cut and nothing more is written; the next Open sees which it
-// was, and cuts off what is named nowhere.
+// doubt drops a group whose transaction failed. It may have been committed nevertheless: when the last sync
+// fails, its pages may have been written. So nothing is truncated and nothing more is written; the next
+// Open sees whether it was committed and truncates accordingly.
 func (a *Archive) doubt(err error) error {
 	a.failed = refused(err)
 	for _, s := range append(a.pend.closed, a.seg) {

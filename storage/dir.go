@@ -12,21 +12,19 @@ import (
 	"curtsy/internal/mapped"
 )
 
-// directory is the directory of an archive, which may be moved while it is
-// open. Every file in it is reached through this handle alone, by a name of its
-// own form: "crawl.db", "warc/…" or "facts/…". What is there may have come from anybody,
-// so that nothing is read or written through a link, and nothing but a regular
-// file is opened.
+// directory is the directory of an archive, which may be moved while it is open. All files are accessed
+// through this handle by names of the forms "crawl.db", "warc/…" or "facts/…". The contents may come from an
+// untrusted source, so links are not followed and only regular files are opened.
 type directory struct {
-	path  string // as it was given, for people
+	path  string // as it was given, for messages
 	root  *os.Root
-	warc  *os.Root // nil: there is no warc/
-	facts *os.Root // nil: there is no facts/
+	warc  *os.Root // nil if there is no warc/
+	facts *os.Root // nil if there is no facts/
 
-	locked *os.File // holds the lock on the directory; nil: it is not locked
+	locked *os.File // holds the lock on the directory; nil: not locked
 }
 
-// openDirectory opens the directory that is there.
+// openDirectory opens an existing directory.
 func openDirectory(path string) (d *directory, err error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -44,12 +42,11 @@ func openDirectory(path string) (d *directory, err error) {
 	if err := d.openWARC(); err != nil {
 		return nil, err
 	}
-	_ = d.openSub(factsDir, &d.facts) // they are made again from the segments
+	_ = d.openSub(factsDir, &d.facts) // sidecars can be made again from the segments
 	return d, nil
 }
 
-// makeDirectory opens the directory of an archive for writing, and makes it if
-// there is none.
+// makeDirectory opens the directory of an archive for writing, creating it if necessary.
 func makeDirectory(path string) (d *directory, err error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, err
@@ -67,7 +64,7 @@ func makeDirectory(path string) (d *directory, err error) {
 
 func (d *directory) openWARC() error { return d.openSub(warcDir, &d.warc) }
 
-// openSub opens a directory in this one, if it is there.
+// openSub opens a subdirectory if it exists.
 func (d *directory) openSub(name string, to **os.Root) error {
 	st, err := d.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,23 +95,23 @@ func (d *directory) close() {
 		}
 	}
 	if d.locked != nil {
-		mapped.Unlock(d.locked) // a child that this process begins just now has the file too
+		mapped.Unlock(d.locked) // a child process being started may have inherited the file
 		d.locked.Close()
 	}
 	d.root.Close()
 }
 
-// closeOn closes the directory where an error is to be given.
+// closeOn closes the directory if *err is set.
 func (d *directory) closeOn(err *error) {
 	if *err != nil {
 		d.close()
 	}
 }
 
-// lockToWrite takes the lock of the one writer.
+// lockToWrite takes the exclusive lock of a writer.
 func (d *directory) lockToWrite() error { return d.lock(true) }
 
-// in is the handle of the directory that a name is in, and its last part.
+// in returns the handle of the directory that a name is in, and the name's last element.
 func (d *directory) in(name string) (*os.Root, string, error) {
 	root, base := d.root, name
 	if sub, rest, ok := strings.Cut(name, "/"); ok && sub != "" {
@@ -129,8 +126,8 @@ func (d *directory) in(name string) (*os.Root, string, error) {
 	return root, base, nil
 }
 
-// stat is about the name itself, not about what a link leads to. What is no
-// regular file is an ErrIrregular.
+// stat describes the name itself, not the target of a link. The error is ErrIrregular if it is not a regular
+// file.
 func (d *directory) stat(name string) (fs.FileInfo, error) {
 	root, base, err := d.in(name)
 	if err != nil {
@@ -143,7 +140,7 @@ func (d *directory) stat(name string) (fs.FileInfo, error) {
 	return st, d.about(name, err)
 }
 
-// about makes the error of a system call name the file as people know it.
+// about puts the displayed path into the error of a system call.
 func (d *directory) about(name string, err error) error {
 	var e *fs.PathError
 	if !errors.As(err, &e) {
@@ -155,8 +152,8 @@ func (d *directory) about(name string, err error) error {
 // open opens a file for reading.
 func (d *directory) open(name string) (*os.File, error) { return d.openFile(name, os.O_RDONLY, 0) }
 
-// openFile opens a file that is there, or makes one; never anything else that
-// has the name, nor what another puts there in the meantime.
+// openFile opens an existing regular file, or creates one. It opens nothing else that has the name, even if
+// it is replaced meanwhile.
 func (d *directory) openFile(name string, flag int, mode os.FileMode) (*os.File, error) {
 	st, err := d.stat(name)
 	if flag&os.O_CREATE != 0 && errors.Is(err, fs.ErrNotExist) {
@@ -165,7 +162,7 @@ func (d *directory) openFile(name string, flag int, mode os.FileMode) (*os.File,
 	if err != nil {
 		return nil, err
 	}
-	root, base, _ := d.in(name) // stat has asked
+	root, base, _ := d.in(name) // stat has checked the name
 	f, err := root.OpenFile(base, flag&^os.O_CREATE|dontBlock, 0)
 	if err != nil {
 		return nil, d.about(name, err)
@@ -182,7 +179,7 @@ func (d *directory) openFile(name string, flag int, mode os.FileMode) (*os.File,
 	return f, nil
 }
 
-// create makes a file that is not there yet.
+// create creates a file that must not exist.
 func (d *directory) create(name string, flag int, mode os.FileMode) (*os.File, error) {
 	root, base, err := d.in(name)
 	if err != nil {
@@ -201,7 +198,7 @@ func (d *directory) remove(name string) error {
 	return root.Remove(base)
 }
 
-// rename gives a file another name in its directory.
+// rename renames a file within its directory.
 func (d *directory) rename(name, to string) error {
 	root, base, err := d.in(name)
 	if err != nil {
@@ -214,7 +211,7 @@ func (d *directory) rename(name, to string) error {
 	return root.Rename(base, other)
 }
 
-// link gives a file a further name, unless that is taken.
+// link gives a file another name, which must not exist.
 func (d *directory) link(name, to string) error {
 	if _, err := d.stat(name); err != nil {
 		return err
@@ -222,7 +219,7 @@ func (d *directory) link(name, to string) error {
 	return d.root.Link(name, to)
 }
 
-// sync makes the names in the directory of a file durable.
+// sync syncs the directory that a file is in, so that its name is durable.
 func (d *directory) sync(name string) error {
 	root, _, err := d.in(name)
 	if err != nil {
@@ -236,7 +233,7 @@ func (d *directory) sync(name string) error {
 	return f.Sync()
 }
 
-// replace puts a file in the place of that which has the name, if any.
+// replace writes a file, atomically replacing an existing one.
 func (d *directory) replace(name string, b []byte) error {
 	fresh := name + ".new"
 	if err := d.remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -256,7 +253,7 @@ func (d *directory) replace(name string, b []byte) error {
 	return d.rename(fresh, name)
 }
 
-// sub is the handle of a directory in this one; nil: it is not there.
+// sub returns the handle of a subdirectory; nil if there is none.
 func (d *directory) sub(name string) *os.Root {
 	switch name {
 	case "":
@@ -269,7 +266,7 @@ func (d *directory) sub(name string) *os.Root {
 	return nil
 }
 
-// list is what lies in the directory itself, or in one in it.
+// list lists the directory itself or a subdirectory.
 func (d *directory) list(sub string) ([]fs.DirEntry, error) {
 	root := d.sub(sub)
 	if root == nil {
@@ -283,8 +280,8 @@ func (d *directory) list(sub string) ([]fs.DirEntry, error) {
 	return f.ReadDir(-1)
 }
 
-// setAside gives a file a name that nothing reads: ".what", or ".what-1" and so
-// on where that is taken.
+// setAside renames a file so that it is not read any more: it appends ".what", or ".what-1" and so on if
+// that exists.
 func (d *directory) setAside(name, what string) (to string, err error) {
 	root, base, err := d.in(name)
 	if err != nil {

@@ -8,20 +8,20 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// refusals are what the system says when nothing is wrong with the archive:
-// there is no room, the disk fails, too much is open.
+// refusals are system errors that do not mean damage: there is no room, the disk fails, too many files are
+// open.
 var refusals = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO, syscall.EMFILE, syscall.ENFILE,
 	syscall.ENOMEM}
 
-// IsDisk says whether the system refused to write or to open, so that the same
-// may be tried again.
+// IsDisk reports whether the system refused to write or open a file, so that the operation may succeed
+// later.
 func IsDisk(err error) bool {
 	var damage *DamageError
 	return errors.Is(err, errDisk) ||
 		!errors.As(err, &damage) && slices.ContainsFunc(refusals, func(e error) bool { return errors.Is(err, e) })
 }
 
-// refused makes the error of a write an errDisk, unless it is damage.
+// refused wraps the error of a write in errDisk, unless it is damage.
 func refused(err error) error {
 	var damage *DamageError
 	if errors.Is(err, errDisk) || errors.As(err, &damage) {
@@ -30,9 +30,8 @@ func refused(err error) error {
 	return diskError(err)
 }
 
-// update is bbolt's Update. A transaction that panics over a damaged file ends
-// with a DamageError, but leaves bbolt's locks taken: nothing more is written
-// then, and Close leaves the file to the system.
+// update is bbolt's Update. If a transaction panics because of a damaged file, it returns a DamageError, but
+// bbolt's locks stay locked: nothing more can be written, and Close leaves closing the file to the system.
 func (a *Archive) update(fn func(*bbolt.Tx) error) (err error) {
 	if a.stuck {
 		return &DamageError{File: dbName, What: "damaged: a transaction was not completed"}
@@ -47,7 +46,7 @@ func (a *Archive) update(fn func(*bbolt.Tx) error) (err error) {
 		if err != nil {
 			return err
 		}
-		defer tx.Rollback() // it does nothing behind a commit
+		defer tx.Rollback() // has no effect after a commit
 		r.of(a.db, tx)
 		a.release(tx, commitReads)
 		if own = a.whole(tx); own == nil {

@@ -15,7 +15,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// kept makes an archive of one visit in dir and gives its segment.
+// kept makes an archive of one visit in dir and returns its segment's path.
 func kept(t *testing.T, dir string) string {
 	t.Helper()
 	a, err := storage.Open(dir, storage.Options{})
@@ -37,7 +37,7 @@ func kept(t *testing.T, dir string) string {
 	return filepath.Join(dir, "warc", names[0].Name())
 }
 
-// A name that means something to a pattern is a name like others.
+// A directory name with pattern characters is handled like any other.
 func TestWhatWasInFlightIsCutOffInADirectoryWithBrackets(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "[a-z]*?")
 	segment := kept(t, dir)
@@ -65,7 +65,7 @@ func TestWhatWasInFlightIsCutOffInADirectoryWithBrackets(t *testing.T) {
 	}
 }
 
-// A list of segments that cannot be read is not an empty one.
+// A segment directory that cannot be listed is not treated as empty.
 func TestSegmentsThatCannotBeListedAreNotTakenForNone(t *testing.T) {
 	dir := t.TempDir()
 	kept(t, dir)
@@ -76,7 +76,7 @@ func TestSegmentsThatCannotBeListedAreNotTakenForNone(t *testing.T) {
 	if err := os.Rename(warc, warc+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("warc", warc); err != nil { // leads to itself
+	if err := os.Symlink("warc", warc); err != nil { // a link to itself
 		t.Fatal(err)
 	}
 	if _, err := storage.OpenRead(dir); err == nil || errors.Is(err, storage.ErrNone) {
@@ -84,8 +84,8 @@ func TestSegmentsThatCannotBeListedAreNotTakenForNone(t *testing.T) {
 	}
 }
 
-// A segment that cannot be opened just now is not damaged, and repair, which
-// goes by the report, must not discard what it holds.
+// A segment that temporarily cannot be opened is not damaged, and repair, which relies on the report,
+// must not discard its contents.
 func TestSegmentThatCannotBeOpenedIsAnErrorAndNoDamage(t *testing.T) {
 	dir := t.TempDir()
 	segment := kept(t, dir)
@@ -105,7 +105,7 @@ func TestSegmentThatCannotBeOpenedIsAnErrorAndNoDamage(t *testing.T) {
 	}
 }
 
-// A kill within the first writes leaves nothing that is in the way.
+// A kill during the first writes leaves nothing that obstructs the next start.
 func TestHalfMadeDatabaseIsNotInTheWay(t *testing.T) {
 	dir := t.TempDir()
 	for name, size := range map[string]int64{"crawl.db": 0, fmt.Sprintf("crawl.db.%d.new", os.Getpid()): 8192} {

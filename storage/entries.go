@@ -13,8 +13,8 @@ import (
 	"curtsy/storage/warc"
 )
 
-// verifyEntries checks the entries of crawl.db other than visits and segments:
-// what they name is there, and is the same.
+// verifyEntries checks the entries of crawl.db other than visits and segments: what they refer to must exist
+// and match.
 func (a *Archive) verifyEntries(r *Report) error {
 	return a.view(func(tx *bbolt.Tx) error {
 		for _, each := range []struct {
@@ -48,7 +48,7 @@ func digestFits(tx *bbolt.Tx, k, v []byte) bool {
 	if err != nil || visit == nil {
 		return false
 	}
-	if strings.HasPrefix(visit.Digest, "sha1:") { // of an old archive of schema 5: its SHA-256 is read no more
+	if strings.HasPrefix(visit.Digest, "sha1:") { // an archive of schema 5: its SHA-256 digests are not used any more
 		return len(k) == sha256.Size
 	}
 	return len(k) > 0 && bytes.Equal(digestKey(visit.Digest), k)

@@ -1,4 +1,4 @@
 package storage
 
-// Refused is the error of a write, as the archive gives it.
+// Refused makes the archive's error for a failed write.
 var Refused = refused

@@ -19,32 +19,32 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// factsDir is the directory of the sidecars, one a segment: what the pages in it
-// say (package facts), so that no outlet reads a body for that. They are derived:
-// deleted, torn or of another version they are made again from the segments. So
-// nothing here is synced, and no error of it ends a crawl.
+// factsDir is the directory of the sidecars, one per segment, with the facts of its pages (package facts), so
+// that outlets need not read the bodies. They are derived data: if they are deleted, truncated or of another
+// version, they are made again from the segments. So they are not synced, and their errors do not end a
+// crawl.
 //
-// A sidecar is a row of frames, each of the captures of some commits:
+// A sidecar is a sequence of frames, each with the captures of some commits:
 //
 //	4   "cf", 0, version
 //	4   CRC-32C of what follows
-//	16  captures; octets of the places, of the packed facts, of the facts: 32 bits each
-//	…   places: the offset of each capture in the segment, less that before it, zigzag varints
-//	…   zstd of the facts: of each capture the name that it has, the length, the octets
+//	16  number of captures; octets of the places, of the compressed facts, of the facts: 32 bits each
+//	…   places: the offset of each capture in the segment, less the one before, as zigzag varints
+//	…   the facts, compressed with zstd: for each capture its name, length and octets
 const factsDir = "facts"
 
 const (
-	// frameVersion is raised with the version of what the frames hold (facts.Of): a
-	// sidecar of another one is none, and is written over.
+	// frameVersion is raised when the format of the facts (facts.Of) changes: sidecars of other
+	// versions are ignored and overwritten.
 	frameVersion = 5
 	frameHead    = 24
-	// maxFrame is more octets than the facts of any frame have, fullFrame what
-	// is enough for one, and so is fullCount.
+	// maxFrame bounds the octets of facts in a frame. A frame is written when it has fullFrame
+	// octets or fullCount captures.
 	maxFrame  = 8 << 20
 	fullFrame = 128 << 10
 	fullCount = 64
 	maxFact   = maxFrame - fullFrame - 64
-	// maxPlaces is more captures than a segment has: a sidecar may come from anybody.
+	// maxPlaces bounds the captures of a segment: a sidecar may come from an untrusted source.
 	maxPlaces = 4 << 20
 )
 
@@ -52,7 +52,7 @@ var frameMark = [4]byte{'c', 'f', 0, frameVersion}
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
-// sidecars are those of an archive that are open. They are for any goroutine.
+// sidecars are the open sidecars of an archive. They are safe for concurrent use.
 type sidecars struct {
 	mu  sync.Mutex
 	all map[string]*sidecar // by segment
@@ -62,49 +62,49 @@ type sidecars struct {
 
 // sidecar is the facts of one segment.
 type sidecar struct {
-	file    *os.File // nil: there is none
+	file    *os.File // nil if there is no file
 	appends bool
-	closed  bool  // to what is to be added: it cannot be written
-	end     int64 // of the last whole frame
+	closed  bool  // nothing is added any more: it cannot be written
+	end     int64 // end of the last valid frame
 	frames  []frame
-	places  []factPlace // by offset; of one offset, the last counts
-	fresh   []fact      // in no frame yet
-	size    int         // of these
-	cache   [8]struct { // frames that were read
-		n     int // of the frame, from 1
+	places  []factPlace // by offset; for equal offsets the last one counts
+	fresh   []fact      // not written yet
+	size    int         // octets of fresh
+	cache   [8]struct { // decoded frames
+		n     int // number of the frame, from 1
 		facts []byte
 	}
-	next int // of the cache, to be given up
+	next int // index in cache that is replaced next
 }
 
 type frame struct {
-	at, packed  int64 // where its places end and its facts begin, and their octets
+	at, packed  int64 // offset where its places end and its facts begin, and octets of the facts
 	raw, places int
 	sum         uint32
 }
 
-// factPlace is where the facts of a capture are: the nth of a frame.
+// factPlace is the location of the facts of a capture: the n-th in a frame.
 type factPlace struct {
 	offset   int64
 	frame, n int32
 }
 
-// fact is what the page of a capture says.
+// fact has the facts of a capture.
 type fact struct {
 	factKey
 	text []byte
 }
 
-// factKey is by what the facts of a capture are found.
+// factKey identifies the facts of a capture.
 type factKey struct {
 	segment string
 	offset  int64
-	// name tells the captures apart that were at one place: a segment may have been
-	// cut and written anew.
+	// name distinguishes captures that were at the same offset: a segment may have been truncated
+	// and written again.
 	name uint64
 }
 
-// factKeyOf is the key of a visit; false where no facts of it are kept.
+// factKeyOf returns the key of a visit; ok is false if no facts are kept for it.
 func factKeyOf(v *crawllog.Visit) (k factKey, ok bool) {
 	if v.Record == nil || !v.HasBody() {
 		return k, false
@@ -117,14 +117,13 @@ func factKeyOf(v *crawllog.Visit) (k factKey, ok bool) {
 	return factKey{v.Record.Segment, v.Record.Offset, h.Sum64()}, true
 }
 
-// factsFile is the name of a segment's sidecar within the archive's directory.
+// factsFile returns the name of a segment's sidecar within the archive's directory.
 func factsFile(segment string) string {
 	return factsDir + "/" + strings.TrimSuffix(segment, ".warc.gz") + ".facts"
 }
 
-// KeepFacts keeps what the page of a visit says: with the running group, where the archive
-// is written, else at once, for those who ask after it. It does nothing where the archive
-// cannot be written to, or another writes it.
+// KeepFacts stores the facts of a visit's page: with the group when the archive is open for writing, else at
+// once. It does nothing if the archive cannot be written, or while a crawl writes it.
 func (a *Archive) KeepFacts(v *crawllog.Visit, text []byte) {
 	k, ok := factKeyOf(v)
 	switch {
@@ -151,9 +150,8 @@ func (a *Archive) keepFacts(list ...fact) {
 	}
 }
 
-// Facts are what the page of a visit says, as they were kept; nil where that is
-// not known. The caller has seen that the capture may be shown, and changes nothing
-// in what it gets.
+// Facts returns the stored facts of a visit's page; nil if there are none. The caller must have checked that
+// the capture may be shown, and must not modify the result.
 func (a *Archive) Facts(v *crawllog.Visit) []byte {
 	k, ok := factKeyOf(v)
 	if !ok {
@@ -180,7 +178,7 @@ func (a *Archive) factsAt(k factKey) []byte {
 	return nil
 }
 
-// sidecar is that of a segment, read as far as it is whole.
+// sidecar returns the sidecar of a segment, read up to its last valid frame.
 func (a *Archive) sidecar(segment string) *sidecar {
 	if s := a.facts.all[segment]; s != nil {
 		return s
@@ -197,8 +195,8 @@ func (a *Archive) sidecar(segment string) *sidecar {
 	return s
 }
 
-// appendTo opens a sidecar to add to it. Of those who only read the archive, one
-// may.
+// appendTo opens a sidecar for adding to it. Of several processes with the archive open for reading, only
+// one may.
 func (a *Archive) appendTo(s *sidecar, segment string) bool {
 	f, err := a.dir.openSidecar(factsFile(segment))
 	if err == nil && a.db.IsReadOnly() && !lockFile(f) {
@@ -214,14 +212,14 @@ func (a *Archive) appendTo(s *sidecar, segment string) bool {
 		s.file.Close()
 	}
 	s.file, s.appends = f, true
-	s.readPlaces() // another may have added to it
+	s.readPlaces() // another process may have added to it
 	if s.file.Truncate(s.end) != nil {
 		s.closed = true
 	}
 	return !s.closed
 }
 
-// openSidecar opens a file of facts/ for writing, and makes what is not there.
+// openSidecar opens or creates a sidecar for writing.
 func (d *directory) openSidecar(name string) (*os.File, error) {
 	if d.facts == nil {
 		if err := d.root.Mkdir(factsDir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -234,7 +232,7 @@ func (d *directory) openSidecar(name string) (*os.File, error) {
 	return d.openFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 }
 
-// readPlaces reads where facts are, from the last whole frame that is known on.
+// readPlaces reads the places of the frames after the last known one.
 func (s *sidecar) readPlaces() {
 	st, err := s.file.Stat()
 	if err != nil {
@@ -246,8 +244,8 @@ func (s *sidecar) readPlaces() {
 	s.sortPlaces(known)
 }
 
-// sortPlaces puts the places from the nth on among those before, which are in order.
-// Most come in the order of the segment: little is moved.
+// sortPlaces sorts the places from the n-th on into those before. Most are already in order, so that little
+// is moved.
 func (s *sidecar) sortPlaces(n int) {
 	if n == len(s.places) {
 		return
@@ -258,7 +256,7 @@ func (s *sidecar) sortPlaces(n int) {
 	slices.SortStableFunc(s.places[from:], byOffset)
 }
 
-// readFrame reads the head and the places of the next frame.
+// readFrame reads head and places of the next frame, and reports whether it is valid.
 func (s *sidecar) readFrame(size int64) bool {
 	var head [frameHead]byte
 	if _, err := s.file.ReadAt(head[:], s.end); err != nil || [4]byte(head[:4]) != frameMark {
@@ -291,8 +289,7 @@ func (s *sidecar) readFrame(size int64) bool {
 	return true
 }
 
-// factIn is the fact at a place, and the name of its capture; none where the frame
-// is not as it was written.
+// factIn returns the fact at a place with the name of its capture; none if the frame is damaged.
 func (a *Archive) factIn(s *sidecar, p factPlace) (name uint64, text []byte) {
 	b := a.unpackFrame(s, int(p.frame))
 	for range p.n + 1 {
@@ -309,7 +306,7 @@ func (a *Archive) factIn(s *sidecar, p factPlace) (name uint64, text []byte) {
 	return name, text
 }
 
-// unpackFrame gives the facts of a frame; nil where they are not what was written.
+// unpackFrame returns the facts of a frame; nil if it is damaged.
 func (a *Archive) unpackFrame(s *sidecar, n int) []byte {
 	for i := range s.cache {
 		if s.cache[i].n == n+1 {
@@ -330,7 +327,7 @@ func (a *Archive) readPacked(s *sidecar, f *frame) []byte {
 	}
 	if a.facts.dec == nil {
 		a.facts.dec, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
-			zstd.WithDecoderMaxMemory(maxFrame)) // fails for no such options
+			zstd.WithDecoderMaxMemory(maxFrame)) // never fails with these options
 	}
 	facts, err := a.facts.dec.DecodeAll(b[summed:], make([]byte, 0, f.raw))
 	if err != nil {
@@ -339,7 +336,7 @@ func (a *Archive) readPacked(s *sidecar, f *frame) []byte {
 	return facts
 }
 
-// flushFacts writes a frame of what is in none yet.
+// flushFacts writes the facts that are not written yet as a frame.
 func (a *Archive) flushFacts(s *sidecar) {
 	if len(s.fresh) == 0 || s.closed {
 		return
@@ -357,11 +354,11 @@ func (a *Archive) flushFacts(s *sidecar) {
 	s.fresh, s.size = nil, 0
 }
 
-// packFrame makes a frame.
+// packFrame encodes a frame.
 func (a *Archive) packFrame(list []fact) []byte {
 	if a.facts.enc == nil {
 		a.facts.enc, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
-			zstd.WithEncoderConcurrency(1), // fails for no such options
+			zstd.WithEncoderConcurrency(1), // never fails with these options
 			zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(1<<20))
 	}
 	b, last := make([]byte, frameHead, frameHead+8*len(list)), int64(0)
@@ -383,7 +380,7 @@ func (a *Archive) packFrame(list []fact) []byte {
 	return b
 }
 
-// closeFacts writes what is left and closes all sidecars.
+// closeFacts writes all remaining facts and closes the sidecars.
 func (a *Archive) closeFacts() {
 	a.facts.mu.Lock()
 	defer a.facts.mu.Unlock()
@@ -398,7 +395,7 @@ func (a *Archive) closeFacts() {
 
 // dropFacts removes the sidecars of segments that crawl.db does not know.
 func (a *Archive) dropFacts(known map[string]segmentEntry) {
-	list, _ := a.dir.list(factsDir) // only to tidy up
+	list, _ := a.dir.list(factsDir) // cleaning up only
 	for _, e := range list {
 		name, ok := strings.CutSuffix(e.Name(), ".facts")
 		if _, ours := known[name+".warc.gz"]; ok && !ours && !IsLink(name) {

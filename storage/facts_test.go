@@ -17,7 +17,7 @@ import (
 
 const factsSegment = "curtsy-20260101000000-00000.warc.gz"
 
-// manyFacts are of so many captures.
+// manyFacts returns facts of n captures.
 func manyFacts(n int) (list []fact) {
 	for i := range n {
 		list = append(list, fact{factKey{factsSegment, int64(1000 * (n - i)), uint64(i)},
@@ -26,7 +26,7 @@ func manyFacts(n int) (list []fact) {
 	return list
 }
 
-// factsOf opens an archive, has it do something, and closes it.
+// factsOf opens an archive, calls do, and closes it.
 func factsOf(t *testing.T, dir string, do func(*Archive)) {
 	t.Helper()
 	a, err := Open(dir, Options{})
@@ -84,8 +84,8 @@ func TestFactsAreKept(t *testing.T) {
 	}
 }
 
-// A kill, or the disk, leaves any part of a sidecar: what is whole is read, what is
-// added later too.
+// A kill or a disk error may leave any prefix of a sidecar: complete frames are read, and so are those
+// added later.
 func TestTornFacts(t *testing.T) {
 	dir, list := t.TempDir(), manyFacts(fullCount+5)
 	factsOf(t, dir, func(a *Archive) { a.keepFacts(list...) })
@@ -143,18 +143,18 @@ func TestTornFacts(t *testing.T) {
 	}
 }
 
-// A process that is killed while it writes frames leaves those that are whole, and
-// what is added after that is read, too.
+// A process that is killed while it writes frames leaves the complete ones readable, and frames added
+// later are read too.
 func TestFactsAfterAKill(t *testing.T) {
 	list, random := manyFacts(40*fullCount), rand.NewChaCha8([32]byte{})
 	for i := range list {
-		list[i].text = make([]byte, 300) // which cannot be packed
+		list[i].text = make([]byte, 300) // incompressible
 		random.Read(list[i].text)
 	}
 	if dir := os.Getenv("CURTSY_TEST_FACTS"); dir != "" {
 		factsOf(t, dir, func(a *Archive) {
 			a.keepFacts(list...)
-			<-t.Context().Done() // which is when it is killed
+			<-t.Context().Done() // until it is killed
 		})
 	}
 	if testing.Short() {
@@ -245,8 +245,7 @@ func TestSidecarsOfUnknownSegmentsGo(t *testing.T) {
 	}
 }
 
-// FuzzSidecar: whatever a sidecar holds, facts are found in it or not, and those that
-// are added to it are.
+// FuzzSidecar: whatever a sidecar contains, reading it does not panic, and facts added to it are found.
 func FuzzSidecar(f *testing.F) {
 	a := &Archive{}
 	frame := a.packFrame(manyFacts(3))

@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// one makes an archive of one page and gives its segment's name.
+// one makes an archive of one page and returns its segment's name.
 func one(t *testing.T, dir string) string {
 	t.Helper()
 	w := begun(t, dir, Options{})
@@ -20,7 +20,7 @@ func one(t *testing.T, dir string) string {
 	return namesIn(t, dir)[0]
 }
 
-// renamed makes crawl.db name another segment.
+// renamedSegment makes crawl.db refer to another segment name.
 func renamedSegment(t *testing.T, dir, from, to string) {
 	t.Helper()
 	db, err := bbolt.Open(filepath.Join(dir, dbName), 0o644, nil)
@@ -131,7 +131,7 @@ func TestSegmentsOfAnotherArchiveAreNotReached(t *testing.T) {
 	}
 }
 
-// Its warcinfo record says that another archive began it.
+// The segment's warcinfo record says that another archive created it.
 func TestAnUnknownSegmentOfAnotherCrawlIsSetAside(t *testing.T) {
 	base := t.TempDir()
 	dir, other := filepath.Join(base, "archive"), filepath.Join(base, "other")
@@ -180,8 +180,8 @@ func TestStatusIsNotWrittenThroughALink(t *testing.T) {
 	}
 }
 
-// A directory that is moved while it is written takes all that is written
-// along, and another archive may take its place.
+// A directory that is moved while it is written takes all later writes along, and another archive may
+// be created in its place.
 func TestADirectoryThatIsMovedKeepsEverything(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
@@ -215,7 +215,7 @@ func TestADirectoryThatIsMovedKeepsEverything(t *testing.T) {
 	}
 }
 
-// What reads changes nothing, whatever a kill left.
+// Opening an archive for reading changes nothing, whatever a kill left.
 func TestReadingLeavesWhatWasInFlight(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	segment := filepath.Join(dir, warcDir, one(t, dir))
@@ -245,7 +245,7 @@ func TestReadingLeavesWhatWasInFlight(t *testing.T) {
 	}
 }
 
-// listing is names, sizes and times of all that lies in a directory.
+// listing returns the names, sizes and times of all files in a directory.
 func listing(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// A FIFO that nobody writes to would hold who opens it for ever.
+// Opening a FIFO that has no other end would block for ever.
 func TestAFIFOIsNeverWaitedFor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -60,8 +60,8 @@ func TestAFIFOIsNeverWaitedFor(t *testing.T) {
 	}
 }
 
-// bbolt follows a page that leads to itself until the stack ends, which no
-// program outlives: nothing is looked up before the pages were walked.
+// bbolt follows a page that points to itself until the stack overflows, which Go cannot recover from;
+// so nothing is looked up before the pages were checked.
 func TestNothingIsLookedUpInPagesThatLeadInACircle(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	one(t, dir)
@@ -97,8 +97,7 @@ func TestNothingIsLookedUpInPagesThatLeadInACircle(t *testing.T) {
 	}
 }
 
-// What nobody wrote is not read: a terabyte of it takes no room in an archive
-// that is sent.
+// Holes are skipped: an archive from a stranger may have a sparse segment of a terabyte.
 func TestHolesInASegmentArePassedOver(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("holes are not known here")
@@ -110,7 +109,7 @@ func TestHolesInASegmentArePassedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(segment, 1<<40); err != nil {
-		t.Skip(err) // no file may be so long here
+		t.Skip(err) // this file system does not allow such a long file
 	}
 	if f, err := os.Open(segment); err != nil || dataFrom(f, 1<<30, 1<<40) != 1<<40 {
 		t.Skip("holes are not known to this file system")

@@ -8,8 +8,8 @@ import (
 	"curtsy/frontier"
 )
 
-// Frontier is the archive's frontier, opened when it is first asked for. What
-// it has staged becomes part of the next Commit.
+// Frontier returns the archive's frontier, which is opened on the first call. Its staged changes are part of
+// the next Commit.
 func (a *Archive) Frontier() (*frontier.Frontier, error) {
 	a.opening.Lock()
 	defer a.opening.Unlock()
@@ -28,7 +28,7 @@ func (a *Archive) Frontier() (*frontier.Frontier, error) {
 	return f, nil
 }
 
-// ofIndex makes what is wrong with a bucket of crawl.db a DamageError.
+// ofIndex turns an error in a bucket of crawl.db into a DamageError.
 func ofIndex(err error) error {
 	var damage *DamageError
 	if err == nil || IsDisk(err) || errors.As(err, &damage) {
@@ -37,7 +37,7 @@ func ofIndex(err error) error {
 	return &DamageError{File: dbName, What: err.Error()}
 }
 
-// putFrontier writes what the frontier has staged.
+// putFrontier writes the staged changes of the frontier.
 func (a *Archive) putFrontier(tx *bbolt.Tx) error {
 	if a.urls == nil {
 		return nil
@@ -45,7 +45,7 @@ func (a *Archive) putFrontier(tx *bbolt.Tx) error {
 	return a.urls.Flush(tx)
 }
 
-// publishFrontier makes what was committed available.
+// publishFrontier makes committed URLs available.
 func (a *Archive) publishFrontier() {
 	if a.urls != nil {
 		a.urls.Publish()

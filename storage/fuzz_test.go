@@ -17,8 +17,8 @@ import (
 	"curtsy/usage"
 )
 
-// FuzzReadHTTP: a kept response, whatever a damaged segment makes of it, reads
-// back or is an error, and is never longer than what is there.
+// FuzzReadHTTP: a kept response in a damaged segment reads back or gives an error, and is never longer
+// than the stored octets.
 func FuzzReadHTTP(f *testing.F) {
 	for _, s := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
@@ -42,8 +42,8 @@ func FuzzReadHTTP(f *testing.F) {
 	})
 }
 
-// FuzzVisit: whatever stands in crawl.db in the place of a visit is that visit
-// or an error, its sum right or wrong.
+// FuzzVisit: any octets in place of a visit in crawl.db are that visit or give an error, whether the
+// checksum is right or wrong.
 func FuzzVisit(f *testing.F) {
 	good := []byte(`{"url":"http://h/","url_id":1,"n":2,"at":"2026-03-01T12:00:00Z","status":200,"kept":"response","digest":"sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae","length":3,"record":{"segment":"s","offset":1,"length":2,"id":"i"}}`)
 	f.Add(crawllog.Ref{URLID: 1, N: 2}.Key(), good, true)
@@ -54,7 +54,7 @@ func FuzzVisit(f *testing.F) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
 	v := &crawllog.Visit{Asked: crawllog.Asked{URLID: 1, N: 2, URL: "http://h/", At: at}, Answer: crawllog.Answer{Status: 200}, Payload: crawllog.Payload{Length: 3, Digest: warc.Sum("", []byte("foo"))}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse, Record: &crawllog.Record{Segment: "curtsy-20260301120000-00000.warc.gz", Offset: 9, Length: 3,
 		ID: warc.NewID()}}, Robots: &crawllog.Decision{Allow: true, Fetched: at}}
-	for range 3 { // with and without a record, and with what is seldom
+	for range 3 { // with and without a record, and with rare fields
 		whole, err := crawllog.Pack(v)
 		if err != nil {
 			f.Fatal(err)
@@ -91,8 +91,8 @@ func FuzzVisit(f *testing.F) {
 	})
 }
 
-// FuzzScan: whatever a segment holds, a rebuild reads it to its end, and what
-// it takes lies within.
+// FuzzScan: whatever a segment contains, a rebuild reads it to its end, and every record found lies
+// within the file.
 func FuzzScan(f *testing.F) {
 	e := warc.NewEncoder()
 	block := []byte("HTTP/1.1 200 OK\r\n\r\nbody")

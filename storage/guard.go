@@ -11,9 +11,8 @@ import (
 	"curtsy/frontier"
 )
 
-// Guard makes the damage of crawl.db that a transaction met an error, where it would
-// end the process. It is for the goroutine it is called in, and lets all other
-// panics pass:
+// Guard turns a panic caused by a damaged crawl.db into an error. It works for the goroutine that defers it
+// and passes on all other panics:
 //
 //	defer storage.Guard(&err)()
 func Guard(err *error) func() {
@@ -28,12 +27,11 @@ func Guard(err *error) func() {
 	}
 }
 
-// reach is the memory in which what a bbolt file holds lies: its map, and whatever
-// a damaged page of it may name.
+// reach is the range of addresses that reading a bbolt file may touch: its memory map, and beyond that what
+// a damaged page may refer to.
 type reach struct{ from, to uint64 }
 
-// maxNamed is how far behind its page an entry may say that it lies and ends: two
-// numbers of 32 bits.
+// maxNamed is how far beyond its page an entry may refer: offset and length have 32 bits each.
 const maxNamed = 1 << 33
 
 func (r *reach) of(db *bbolt.DB, tx *bbolt.Tx) {
@@ -41,7 +39,7 @@ func (r *reach) of(db *bbolt.DB, tx *bbolt.Tx) {
 	*r = reach{from, from + uint64(max(mappedSize, tx.Size())) + maxNamed}
 }
 
-// updateDB is bbolt's Update, guarded.
+// updateDB is bbolt's Update in guarded.
 func updateDB(db *bbolt.DB, fn func(*bbolt.Tx) error) error {
 	return guarded(func(r *reach) error {
 		return db.Update(func(tx *bbolt.Tx) error {
@@ -51,10 +49,9 @@ func updateDB(db *bbolt.DB, fn func(*bbolt.Tx) error) error {
 	})
 }
 
-// guarded runs what uses a bbolt file. bbolt trusts the file: one that is not as it
-// was written makes it panic, or read where nothing is, and so may whoever reads what
-// it gave out. Such a panic goes on as a *DamageError, through all who would take no
-// notice of an error, up to a Guard. A mistake of ours goes on as it is.
+// guarded runs code that uses a bbolt file. bbolt trusts the file: if it is damaged, bbolt or a user of its
+// data may panic or access invalid memory. guarded turns that into a panic with a *DamageError, which
+// passes callers that ignore errors, up to a Guard. Panics because of bugs are passed on unchanged.
 func guarded(use func(*reach) error) error {
 	var r reach
 	before := debug.SetPanicOnFault(true)
@@ -72,14 +69,14 @@ func guarded(use func(*reach) error) error {
 	return use(&r)
 }
 
-// has says whether a panic is a fault within what is reached.
+// has reports whether a panic is a memory fault within the range.
 func (r *reach) has(p any) bool {
 	fault, ok := p.(interface{ Addr() uintptr })
 	return ok && uint64(fault.Addr()) >= r.from && uint64(fault.Addr()) < r.to
 }
 
-// byBbolt says, in a function that was deferred, whether bbolt panicked, or what it
-// called, and not a function of ours.
+// byBbolt reports, in a deferred function, whether bbolt or a function it called panicked, and not one of
+// ours.
 func byBbolt() bool {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])

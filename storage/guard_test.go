@@ -13,8 +13,8 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// What a transaction panics over is damage where bbolt, or a read of its map, does;
-// a mistake of whoever uses it stays a panic.
+// A panic in a transaction is reported as damage if bbolt, or a read of its memory map, caused it; a
+// panic in the caller's code stays a panic.
 func TestGuard(t *testing.T) {
 	dir := t.TempDir()
 	w := begun(t, dir, Options{})
@@ -64,7 +64,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// Records that cannot be made cost their visit alone, whatever was written of them.
+// If a visit's records cannot be encoded, only that visit is lost, however much of it was written.
 func TestRecordsThatCannotBeMade(t *testing.T) {
 	for name, octets := range map[string]int{"none": 0, "some": 1000, "more than is held back": 12 << 20} {
 		t.Run(name, func(t *testing.T) {

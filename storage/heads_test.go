@@ -57,7 +57,7 @@ func TestReadHTTP(t *testing.T) {
 	}
 }
 
-// An odd head does not keep verify from the payload's digest.
+// A malformed head does not keep verify from checking the payload's digest.
 func TestThePayloadBehindAnOddHeadIsVerified(t *testing.T) {
 	d := warc.Sum("", []byte("body"))
 	for body, want := range map[string]error{"body": nil, "bodx": errPayload} {

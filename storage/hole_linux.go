@@ -6,16 +6,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dataFrom is where the next octets that were written lie, at or behind an
-// offset: what nobody wrote takes no room, may be as long as any file can be,
-// and would take hours to read. It is the file's size if there are none.
+// dataFrom returns the offset of the next data at or after an offset; size if there are none. It skips holes,
+// which take no disk space but may be huge and would take hours to read.
 func dataFrom(f *os.File, at, size int64) int64 {
 	next, err := unix.Seek(int(f.Fd()), at, unix.SEEK_DATA)
 	switch {
 	case err == unix.ENXIO:
 		return size
 	case err != nil || next < at:
-		return at // this file system does not tell
+		return at // the file system does not support this
 	}
 	return next
 }

@@ -4,5 +4,5 @@ package storage
 
 import "os"
 
-// dataFrom does not know holes in files here: all is read.
+// dataFrom does not detect holes on this system: everything is read.
 func dataFrom(_ *os.File, at, _ int64) int64 { return at }

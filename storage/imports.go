@@ -9,8 +9,7 @@ import (
 	"curtsy/internal/sum"
 )
 
-// Note makes what an import has to remember part of the group, under a name; a nil
-// value takes the note back.
+// Note stores a value of an import under a name, as part of the group; nil deletes it.
 func (a *Archive) Note(name string, value any) error {
 	var b []byte
 	if value != nil {
@@ -45,7 +44,7 @@ func (a *Archive) putNotes(tx *bbolt.Tx) error {
 	return nil
 }
 
-// Noted reads a committed note into value; false if there is none.
+// Noted decodes a committed note into value; ok is false if there is none.
 func (a *Archive) Noted(name string, value any) (ok bool, err error) {
 	err = a.view(func(tx *bbolt.Tx) error {
 		notes := tx.Bucket(bucketImports)
@@ -62,8 +61,8 @@ func (a *Archive) Noted(name string, value any) (ok bool, err error) {
 	return ok, err
 }
 
-// NotesFrom gives the names of committed notes that begin with a prefix, in order, as many
-// as are wanted, behind the one named after.
+// NotesFrom returns the names of at most n committed notes with a prefix that sort after the name after, in
+// order.
 func (a *Archive) NotesFrom(prefix, after string, n int) (names []string, err error) {
 	err = a.view(func(tx *bbolt.Tx) error {
 		notes := tx.Bucket(bucketImports)

@@ -15,11 +15,11 @@ import (
 	"curtsy/internal/mapped"
 )
 
-// lockTimeout is how long another process may take to give crawl.db free.
+// lockTimeout is how long to wait for another process to release a lock.
 const lockTimeout = 200 * time.Millisecond
 
-// checkStructure says whether crawl.db is such that bbolt can read it: it looks
-// for pages beyond the end, and follows a circle for ever. It reads all of it.
+// checkStructure checks that bbolt can read crawl.db: bbolt would follow references beyond the end, and
+// cycles forever. It reads the whole file.
 func (d *directory) checkStructure(name string) error {
 	f, err := d.open(name)
 	if err != nil {
@@ -36,11 +36,11 @@ func (d *directory) checkStructure(name string) error {
 	return nil
 }
 
-// file is a name as people know it.
+// file returns the displayed path of a name.
 func (d *directory) file(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
 
-// neverLost refuses to begin an archive anew where segments show that there
-// was one: opening would take all of them for what a kill left behind.
+// neverLost returns an error if crawl.db is missing although there are segments: opening the archive as a new
+// one would treat them as the remains of a kill.
 func (d *directory) neverLost() error {
 	st, err := d.stat(dbName)
 	if err == nil && st.Size() > 0 {
@@ -62,8 +62,7 @@ func (d *directory) neverLost() error {
 			what, len(segments))}
 }
 
-// openDB opens a bbolt file. Where bbolt panics over what is in it, the file
-// and its lock are given free.
+// openDB opens a bbolt file. If bbolt panics because of its contents, the file is closed and unlocked.
 func (d *directory) openDB(name string, o bbolt.Options) (db *bbolt.DB, file *os.File, err error) {
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
 		file, err = d.openFile(name, flag, mode)

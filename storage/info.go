@@ -11,20 +11,20 @@ import (
 	"curtsy/storage/warc"
 )
 
-// Info is what the warcinfo record of a segment says.
+// Info is the content of the warcinfo record of a segment.
 type Info struct {
 	Segment  string
-	Crawl    json.RawMessage // Options.Crawl when it was begun; nil if it has none
+	Crawl    json.RawMessage // Options.Crawl when the segment was begun; nil if there is none
 	Operator string
 	Robots   string
 
 	id                           string
-	archive                      string // id of the one that began it
+	archive                      string // id of the archive that began it
 	software, agent, description string
-	label                        string // of the record's digest
+	label                        string // algorithm of the record's digest
 }
 
-// Fields of a warcinfo record (ISO 28500 §6.2), and one of ours.
+// Fields of a warcinfo record (ISO 28500 §6.2), and our own.
 const (
 	fieldSoftware    = "software"
 	fieldFormat      = "format"
@@ -37,21 +37,21 @@ const (
 	fieldCrawl       = "curtsy-crawl"   // Options.Crawl
 )
 
-// info is what new segments say.
+// info returns the Info for new segments.
 func (a *Archive) info() Info {
 	o := &a.opts
 	return Info{software: o.Software, Robots: o.RobotsLine, Operator: o.Operator, agent: o.UserAgent, archive: a.id(),
 		Crawl: a.crawlJSON(), label: o.Label}
 }
 
-// id names the archive and tells nothing of its key.
+// id identifies the archive without revealing its key.
 func (a *Archive) id() string {
 	h := sha256.Sum256(append([]byte("curtsy archive id "), a.key[:]...))
 	return hex.EncodeToString(h[:16])
 }
 
-// append writes the block of the record. JSON of encoding/json holds no line
-// ends, so that no setting can add a field.
+// append appends the block of the record. JSON from encoding/json contains no line ends, so that no setting
+// can add a field.
 func (i *Info) append(b []byte) []byte {
 	b = warc.AppendField(b, fieldSoftware, i.software)
 	b = warc.AppendField(b, fieldFormat, "WARC File Format 1.1")
@@ -66,7 +66,7 @@ func (i *Info) append(b []byte) []byte {
 	return b
 }
 
-// infoOf is what append wrote.
+// infoOf decodes what append wrote.
 func infoOf(segment string, h *warc.Header, fields map[string]string) Info {
 	i := Info{Segment: segment, id: h.ID, Operator: fields[fieldOperator], Robots: fields[fieldRobots],
 		agent:   fields[fieldAgent],
@@ -77,7 +77,7 @@ func infoOf(segment string, h *warc.Header, fields map[string]string) Info {
 	return i
 }
 
-// record is the gzip member that begins a segment.
+// record returns the gzip member that begins a segment.
 func (i *Info) record(name, id string, now time.Time) []byte {
 	block := i.append(nil)
 	h := &warc.Header{Type: warc.TypeInfo, ID: id, Date: now, Filename: name,
@@ -85,7 +85,7 @@ func (i *Info) record(name, id string, now time.Time) []byte {
 	return warc.NewEncoder().Append(nil, h, warc.Small, block)
 }
 
-// crawlJSON is what segments say of the crawl; nil if nothing.
+// crawlJSON returns Options.Crawl as JSON; nil if there is none.
 func (a *Archive) crawlJSON() json.RawMessage {
 	if a.opts.Crawl == nil {
 		return nil
@@ -97,8 +97,8 @@ func (a *Archive) crawlJSON() json.RawMessage {
 	return b
 }
 
-// readInfo reads the warcinfo record at the beginning of a segment; where
-// there is none, what it says is nothing.
+// readInfo reads the warcinfo record at the beginning of a segment; if there is none, it returns an empty
+// Info.
 func (d *directory) readInfo(name string) Info {
 	info := Info{Segment: name}
 	f, err := d.open(segmentFile(name))
@@ -118,15 +118,15 @@ func (d *directory) readInfo(name string) Info {
 	return infoOf(info.Segment, h, fields)
 }
 
-// LastInfo is what the newest segment says that says anything of its crawl,
-// else what the newest says of itself; !ok if there is no segment.
+// LastInfo returns the Info of the newest segment that has Crawl, else of the newest segment; ok is false if
+// there is no segment.
 func LastInfo(dir string) (info Info, ok bool) {
 	d, err := openDirectory(dir)
 	if err != nil {
 		return info, false
 	}
 	defer d.close()
-	names, _ := d.segmentNames() // those that cannot be listed are missed when they are opened
+	names, _ := d.segmentNames() // errors recur when the archive is opened
 	for _, name := range slices.Backward(names) {
 		read := d.readInfo(name)
 		if read.Crawl != nil {
@@ -139,8 +139,8 @@ func LastInfo(dir string) (info Info, ok bool) {
 	return info, len(names) > 0
 }
 
-// says reports whether a segment says of the crawl what it is now: one that
-// does not is written no further, so that the newest segment has it right.
+// says reports whether a segment has the present Options.Crawl. If not, it is not continued, so that the
+// newest segment always has the right settings.
 func (a *Archive) says(name string) bool {
 	now := a.crawlJSON()
 	return now == nil || bytes.Equal(now, a.dir.readInfo(name).Crawl)

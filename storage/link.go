@@ -11,29 +11,29 @@ import (
 	"curtsy/storage/warc"
 )
 
-// link is a file of another program in which records of visits lie. It is read, and never
-// written: nothing in the directory of the archive leads to it, neither a symbolic nor a
-// hard link, and no segment's entry, so that nothing that writes, cuts, renames or removes
-// segments meets it. A note of the import names it.
+// link is a file of another program that contains records of visits. It is only read: the archive's directory
+// has neither a symbolic nor a hard link to it, and it has no entry among the segments, so that code that
+// writes, truncates, renames or removes segments never touches it. A note of the import contains its
+// path.
 type link struct {
 	Path  string    `json:"path"` // absolute
 	Size  int64     `json:"size"`
-	Time  time.Time `json:"time"`  // of its last change
-	Edges string    `json:"edges"` // digest of its beginning and its end
+	Time  time.Time `json:"time"`  // modification time
+	Edges string    `json:"edges"` // digest of its first and last edgeSize octets
 }
 
-// noteLink begins the name of the note of a link; linkPrefix the name that stands in visits
-// in the place of a segment's.
+// noteLink begins the names of notes for links, linkPrefix the names that visits have in place of a
+// segment's.
 const (
 	noteLink   = "link/"
 	linkPrefix = "linked-"
 	edgeSize   = 64 << 10
 )
 
-// IsLink says whether what a visit names as its segment is a file that is linked.
+// IsLink reports whether the segment name in a visit denotes a linked file.
 func IsLink(name string) bool { return strings.HasPrefix(name, linkPrefix) }
 
-// linkOf looks at a file.
+// linkOf describes a file.
 func linkOf(path string) (*link, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -55,8 +55,7 @@ func linkOf(path string) (*link, error) {
 	return &link{Path: path, Size: n, Time: st.ModTime().UTC(), Edges: sum.String()}, err
 }
 
-// openRegular opens a file to read. What is a pipe or a device, which would wait for ever, is an
-// ErrIrregular.
+// openRegular opens a file for reading. A pipe or device, which could block forever, is an ErrIrregular.
 func openRegular(path string) (*os.File, error) {
 	st, err := os.Stat(path)
 	if err == nil && !st.Mode().IsRegular() {
@@ -68,9 +67,9 @@ func openRegular(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// Link makes a file one in which records of visits may lie, with the next commit, and gives
-// the name that stands in their place for a segment's. A file that was linked under another
-// path keeps its name, and is read where it is now.
+// Link makes a file available for records of visits with the next commit, and returns the name that visits
+// have in place of a segment's. A file that was linked under another path keeps its name and gets the new
+// path.
 func (a *Archive) Link(path string) (name string, err error) {
 	l, err := linkOf(path)
 	if err != nil {
@@ -90,14 +89,14 @@ func (a *Archive) Link(path string) (name string, err error) {
 			name = strings.TrimPrefix(note, noteLink)
 		}
 	}
-	// The archive has a segment of its own in any case, which says what it is.
+	// The archive always has at least one segment of its own, whose warcinfo record describes the crawl.
 	if err := a.room(time.Now()); err != nil {
 		return "", a.abandon(err)
 	}
 	return name, a.Note(noteLink+name, l)
 }
 
-// openSegment opens a segment, or the file that is linked in its place; foreign says so.
+// openSegment opens a segment or a linked file; foreign says which.
 func (a *Archive) openSegment(name string) (f *os.File, foreign bool, err error) {
 	var l link
 	if IsLink(name) {
@@ -115,16 +114,16 @@ func (a *Archive) openSegment(name string) (f *os.File, foreign bool, err error)
 	return f, true, nil
 }
 
-// LinkError says that a linked file cannot be read. It wraps nothing: that no file is there, say, would
-// be taken for the lack of another one.
+// LinkError reports that a linked file cannot be read. It does not unwrap: fs.ErrNotExist, for example, would be
+// taken for that of another file.
 type LinkError struct{ Err error }
 
 func (e *LinkError) Error() string {
 	return "a file that the archive refers to cannot be read: " + e.Err.Error()
 }
 
-// verifyLink checks the visits whose records lie in a linked file. What is wrong there is
-// for whoever keeps that file: a repair leaves the visits as they are.
+// verifyLink checks the visits with records in a linked file. Damage there concerns the owner of that file; a
+// repair does not change the visits.
 func (v *verifier) verifyLink(name string, list []extent) error {
 	var l link
 	if _, err := v.a.Noted(noteLink+name, &l); err != nil {

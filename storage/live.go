@@ -11,18 +11,17 @@ import (
 
 // Reading while a crawl writes.
 //
-// The writer holds the lock on the directory, and keeps crawl.db open for others
-// to read. bbolt writes over pages that no open transaction can reach. So a
-// reader connects to the writer's socket; the writer opens a transaction for it,
-// commits nothing until the reader has opened its own, of the very same commit,
-// and keeps its own open for as long as the connection lives. The reader reads
-// that one commit to its end, and of each segment what that commit names.
+// The writer holds the lock on the directory, and keeps crawl.db open for reading by others. bbolt reuses
+// only pages that no open transaction can reach. So a reader connects to the writer's socket; the writer
+// opens a transaction for it, commits nothing until the reader has opened its own on the same commit, and
+// keeps its own open as long as the connection lasts. The reader sees that one commit until it ends, and of
+// each segment what that commit includes.
 
-// errLate says that the writer no longer keeps what a reader reads.
+// errLate reports that the writer no longer preserves the state that a reader uses.
 var errLate = errors.New("the running crawl no longer holds the state being read: run the command again")
 
-// view reads a state of crawl.db: the last commit, or, while a crawl writes, the
-// commit that was the last when the archive was opened.
+// view runs a read transaction on the last commit or, while a crawl writes, on the commit that was the last
+// when the archive was opened.
 func (a *Archive) view(fn func(*bbolt.Tx) error) error {
 	return guarded(func(r *reach) error {
 		tx, err := a.take()
@@ -39,7 +38,7 @@ func (a *Archive) view(fn func(*bbolt.Tx) error) error {
 	})
 }
 
-// take gives a transaction that reads, until give.
+// take returns a read transaction, which the caller must return with give.
 func (a *Archive) take() (tx *bbolt.Tx, err error) {
 	if a.live != nil {
 		if a.live.late.Load() {
@@ -58,8 +57,8 @@ func (a *Archive) give(tx *bbolt.Tx) {
 	_ = tx.Rollback()
 }
 
-// beginTx is bbolt's Begin. Where the first pages of crawl.db are damaged that
-// panics with its locks taken: nobody else may wait for them then.
+// beginTx is bbolt's Begin. If the first pages of crawl.db are damaged, that panics with bbolt's locks
+// locked; later calls then panic too instead of waiting for them.
 func (a *Archive) beginTx(writable bool) (tx *bbolt.Tx, err error) {
 	a.beginning.Lock()
 	defer a.beginning.Unlock()
@@ -75,25 +74,24 @@ func (a *Archive) beginTx(writable bool) (tx *bbolt.Tx, err error) {
 	return tx, err
 }
 
-// A release is made where so many reads were made since the last; a commit counts
-// for so many.
+// release acts after releaseAfter reads; a commit counts as commitReads.
 const (
 	releaseAfter = 1 << 14
 	commitReads  = 1 << 7
 )
 
-// release now and then gives back the pages of crawl.db that were looked at: else
-// the memory of whoever reads or writes a large archive would seem to grow with it.
+// release tells the system now and then that the mapped pages of crawl.db are not needed: else the memory
+// use of a process seems to grow with the archive.
 func (a *Archive) release(tx *bbolt.Tx, reads int64) {
 	if used := a.used.Add(reads); used/releaseAfter != (used-reads)/releaseAfter {
 		mapped.Release(a.db.Info().Data, tx.Size())
 	}
 }
 
-// IsLive says whether a crawl writes to the archive that is open for reading.
+// IsLive reports whether a crawl writes to the archive, which is open for reading.
 func (a *Archive) IsLive() bool { return a.live != nil }
 
-// liveViews is how many may read at a time, those within another included.
+// liveViews is the number of simultaneous views, nested ones included.
 const liveViews = 64
 
 // openLive opens crawl.db while a crawl writes to it.
@@ -121,7 +119,7 @@ func (a *Archive) openLive() error {
 	return nil
 }
 
-// endLive ends the transactions of a reader, which its db waits for.
+// endLive ends the transactions of a reader, which db.Close would wait for.
 func (a *Archive) endLive(err error) error {
 	if a.live == nil {
 		return err

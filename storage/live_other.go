@@ -10,17 +10,17 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// lock leaves it to the lock of crawl.db.
+// lock does nothing: the lock on crawl.db must suffice.
 func (d *directory) lock(bool) error { return nil }
 
-// lockFile knows no lock: only a crawl adds to files.
+// lockFile returns false: on this system only a crawl adds to sidecars.
 func lockFile(*os.File) bool { return false }
 
 type readers struct{}
 
 func (r *readers) close() {}
 
-// share does nothing: while a crawl writes, the archive is in use.
+// share does nothing: the archive cannot be read while a crawl writes.
 func (a *Archive) share() {}
 
 type liveWriter struct {

@@ -19,8 +19,7 @@ import (
 
 type tallied struct{ Visits int }
 
-// A child that the process begins while it closes an archive holds the file of its lock until it
-// runs its own program.
+// A child process started while an archive is being closed holds the lock's descriptor until its exec.
 func TestAClosedArchiveIsFreeWhateverAChildHolds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -41,7 +40,7 @@ func TestAClosedArchiveIsFreeWhateverAChildHolds(t *testing.T) {
 	a.Close()
 }
 
-// Whoever reads while a crawl writes sees one commit, whole, to its end.
+// A reader sees one complete commit to its end while a crawl writes.
 func TestReadingWhileAWriterWrites(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long-", 30), "archive")
@@ -63,7 +62,7 @@ func TestReadingWhileAWriterWrites(t *testing.T) {
 				return
 			default:
 			}
-			time.Sleep(5 * time.Millisecond) // as a crawl that writes in groups
+			time.Sleep(5 * time.Millisecond) // as a crawl does, which commits in groups
 			for range 5 {
 				n++
 				w.page(fmt.Sprintf("http://h/%d", n), strings.Repeat(fmt.Sprint("text ", n), n%700))
@@ -100,7 +99,7 @@ func TestReadingWhileAWriterWrites(t *testing.T) {
 	}
 }
 
-// read compares what a reader sees with itself, twice.
+// read opens an archive that is being written and checks twice that what a reader sees is consistent.
 func read(t *testing.T, dir string) {
 	a, err := OpenRead(dir)
 	if err != nil {
@@ -131,7 +130,7 @@ func read(t *testing.T, dir string) {
 	}
 }
 
-// What a killed writer leaves is in nobody's way.
+// The socket that a killed writer leaves does not hinder later readers or writers.
 func TestASocketThatAKillLeft(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "archive")

@@ -18,20 +18,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socketName is the writer's socket in the archive's directory.
+// socketName is the name of the writer's socket in the archive's directory.
 const socketName = "crawl.db.readers"
 
-// late tells a reader that its commit is kept no longer.
+// late tells a reader that its commit is no longer preserved.
 const late = 'x'
 
 const (
-	handshake = 2 * time.Second // for a reader to open what is kept for it; nothing is committed until then
-	maxKept   = time.Hour       // that a reader may take, since crawl.db grows meanwhile
+	handshake = 2 * time.Second // time for a reader to open the preserved commit; until then nothing is committed
+	maxKept   = time.Hour       // limit for a reader, since crawl.db grows while it is kept
 )
 
-// lock takes the lock on the directory: a writer's own, or one that readers
-// share. ErrInUse: others hold it. It is held until the directory is closed;
-// where the file system knows no such lock, that of crawl.db must do.
+// lock locks the directory until it is closed: exclusively for a writer, or shared for readers. The error is
+// ErrInUse if others hold it. If the file system does not support such locks, the lock on crawl.db must
+// suffice.
 func (d *directory) lock(exclusive bool) error {
 	f, err := d.root.Open(".")
 	if err != nil {
@@ -58,12 +58,10 @@ func (d *directory) lock(exclusive bool) error {
 	return nil
 }
 
-// lockFile takes the lock on a file, until it is closed; false: another has it, or
-// there is no such lock.
+// lockFile locks a file until it is closed; false if another process has it or locks are not supported.
 func lockFile(f *os.File) bool { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil }
 
-// socket is the path by which the socket is reached, wherever the directory is
-// by now, and however long its name is.
+// socket returns a path to the socket that works even if the directory was moved or has a long name.
 func (d *directory) socket() (path string, release func(), err error) {
 	if runtime.GOOS != "linux" {
 		return filepath.Join(d.path, socketName), func() {}, nil
@@ -75,7 +73,7 @@ func (d *directory) socket() (path string, release func(), err error) {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", f.Fd(), socketName), func() { f.Close() }, nil
 }
 
-// readers are those that read while this writer writes.
+// readers serves those that read while this process writes.
 type readers struct {
 	a        *Archive
 	listener *net.UnixListener
@@ -84,8 +82,7 @@ type readers struct {
 	conns    map[net.Conn]bool
 }
 
-// share lets others read while the archive is written. Where that cannot be,
-// they are told that it is in use.
+// share lets others read while the archive is written. If that is not possible, they get ErrInUse.
 func (a *Archive) share() {
 	if a.opts.Alone || a.dir.locked == nil || a.file == nil || !a.mapsAll {
 		return
@@ -118,7 +115,7 @@ func (d *directory) listen() (*net.UnixListener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // the path is of this moment
+	l.SetUnlinkOnClose(false) // the path is temporary
 	if err := d.root.Chmod(socketName, 0o600); err != nil {
 		l.Close()
 		return nil, err
@@ -126,7 +123,7 @@ func (d *directory) listen() (*net.UnixListener, error) {
 	return l, nil
 }
 
-// dropSocket removes the socket that this writer, or a killed one, has made.
+// dropSocket removes the socket of this writer or of a killed one.
 func (d *directory) dropSocket() error {
 	st, err := d.root.Lstat(socketName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -160,7 +157,7 @@ func (r *readers) accept() {
 	}
 }
 
-// serve keeps the last commit for one reader.
+// serve preserves the last commit for one reader.
 func (r *readers) serve(c net.Conn) {
 	tx, ok := r.keep(c)
 	if !ok {
@@ -168,16 +165,15 @@ func (r *readers) serve(c net.Conn) {
 	}
 	defer tx.Rollback()
 	_ = c.SetDeadline(time.Now().Add(maxKept))
-	_, err := c.Read(make([]byte, 1)) // until the reader has done, or is gone
+	_, err := c.Read(make([]byte, 1)) // blocks until the reader has finished or is gone
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		_ = c.SetDeadline(time.Now().Add(handshake))
 		_, _ = c.Write([]byte{late})
-		_, _ = c.Read(make([]byte, 1)) // time for it to see that
+		_, _ = c.Read(make([]byte, 1)) // gives the reader time to notice
 	}
 }
 
-// keep opens a transaction for a reader, and waits until the reader has one of
-// the same commit.
+// keep opens a transaction for a reader, and waits until the reader has opened one on the same commit.
 func (r *readers) keep(c net.Conn) (_ *bbolt.Tx, ok bool) {
 	r.a.gate.Lock()
 	defer r.a.gate.Unlock()
@@ -199,8 +195,8 @@ func (r *readers) keep(c net.Conn) (_ *bbolt.Tx, ok bool) {
 	return tx, true
 }
 
-// close ends the sharing. Who still reads holds crawl.db's lock, so that no
-// other writer begins.
+// close ends the service. Processes that still read hold the lock on crawl.db, so that no other writer
+// starts.
 func (r *readers) close() {
 	if r == nil {
 		return
@@ -215,14 +211,14 @@ func (r *readers) close() {
 	r.done.Wait()
 }
 
-// liveWriter is the crawl that writes while this process reads.
+// liveWriter is the connection to the crawl that writes while this process reads.
 type liveWriter struct {
 	conn net.Conn
 	txs  chan *bbolt.Tx
-	late atomic.Bool // it keeps our commit no longer
+	late atomic.Bool // it no longer preserves our commit
 }
 
-// join asks the writer to keep its last commit.
+// join asks the writer to preserve its last commit.
 func (d *directory) join() (*liveWriter, error) {
 	path, release, err := d.socket()
 	if err != nil {
@@ -244,7 +240,7 @@ func (d *directory) join() (*liveWriter, error) {
 	return &liveWriter{conn: c}, nil
 }
 
-// opened tells the writer that it may go on.
+// opened tells the writer that it may continue.
 func (w *liveWriter) opened() error {
 	_ = w.conn.SetDeadline(time.Time{})
 	if _, err := w.conn.Write([]byte("o")); err != nil {
@@ -252,7 +248,7 @@ func (w *liveWriter) opened() error {
 	}
 	go func() {
 		var b [1]byte
-		if n, _ := w.conn.Read(b[:]); n == 1 && b[0] == late { // else it has ended, and writes no more
+		if n, _ := w.conn.Read(b[:]); n == 1 && b[0] == late { // otherwise the writer has ended
 			w.late.Store(true)
 		}
 	}()

@@ -8,17 +8,16 @@ import (
 	"os"
 )
 
-// The two first pages of a bbolt file are its meta pages. Each transaction
-// writes one of them, and when one is damaged bbolt takes the other: the state
-// before the last commit. Nothing says so, and Open would then cut off what the
-// last commit kept.
+// The first two pages of a bbolt file are its meta pages. Each transaction writes one of them. If one is
+// damaged, bbolt silently uses the other, with the state before the last commit; Open would then truncate
+// what the last commit wrote.
 const (
 	pageHeader = 16
-	metaSize   = 64 // the last eight octets are the sum of those before
+	metaSize   = 64 // the last eight octets are a checksum
 	metaMagic  = 0xED0CDAED
 )
 
-// metas says whether both meta pages are whole.
+// metas checks both meta pages.
 func (d *directory) metas() error {
 	f, err := d.open(dbName)
 	if err != nil {
@@ -39,7 +38,7 @@ func damagedPage(n int) error {
 	return &DamageError{File: dbName, What: fmt.Sprintf("meta page %d is damaged: the last commit may be missing", n)}
 }
 
-// meta is what is of interest in a meta page.
+// meta has the fields of a meta page that are used here.
 type meta struct {
 	pageSize, root, freelist, pages, transaction int64
 }
@@ -57,7 +56,7 @@ func readMeta(f io.ReaderAt, at int64) (m meta, whole bool) {
 	return m, n.Uint32(b) == metaMagic && n.Uint64(b[metaSize-8:]) == h.Sum64()
 }
 
-// newestMeta is the meta page that bbolt goes by.
+// newestMeta returns the meta page that bbolt would use.
 func newestMeta(f io.ReaderAt) meta {
 	m, ok := readMeta(f, 0)
 	if !ok {

@@ -11,16 +11,16 @@ import (
 	"unicode/utf8"
 )
 
-// isSegment says whether a name is that of a segment of ours. Other files in the
-// directory are somebody else's, and no other name is taken from crawl.db.
+// isSegment reports whether a name is that of one of our segments. Other files in the directory are not
+// ours, and other names in crawl.db are not accepted.
 func isSegment(name string) bool {
 	_, _, ok := segmentParts(name)
 	return ok
 }
 
-// segmentParts takes apart PREFIX-TIME-NUMBER.warc.gz, where behind the number may be
-// the mark of a repair, "-r1": age is from the time on, without the ending. It is asked
-// of each visit that is read.
+// segmentParts splits PREFIX-TIME-NUMBER.warc.gz; the number may be followed by the mark of a repair, "-r1".
+// age begins with the time and has no ending. It is called for each visit that is read, so it must be
+// fast.
 func segmentParts(name string) (age, repair string, ok bool) {
 	stem, ok := strings.CutSuffix(name, ".warc.gz")
 	prefix, number := cutLast(stem)
@@ -51,11 +51,11 @@ func areDigits(s string, least, most int) bool {
 	return len(s) >= least && len(s) <= most && strings.Trim(s, "0123456789") == ""
 }
 
-// segmentFile is the name of a segment within the archive's directory.
+// segmentFile returns the name of a segment within the archive's directory.
 func segmentFile(name string) string { return warcDir + "/" + name }
 
-// segmentNames lists the segments in the order in which they were written,
-// whatever their prefix; a repaired one is in the place of the one that it was.
+// segmentNames lists the segments in the order in which they were written, whatever their prefix; a repaired
+// one is at the place of the original.
 func (d *directory) segmentNames() ([]string, error) {
 	entries, err := d.list(warcDir)
 	var names []string
@@ -70,18 +70,17 @@ func (d *directory) segmentNames() ([]string, error) {
 	return names, err
 }
 
-// age is the part of a segment's name that sorts by time.
+// age returns the part of a segment's name that sorts by time.
 func age(name string) string {
 	age, _, _ := segmentParts(name)
 	return age
 }
 
-// stampFormat is how the time stands in a segment's name.
+// stampFormat is the time format in segment names.
 const stampFormat = "20060102150405"
 
-// following is the time and the number in the name of the segment that follows
-// the one of that age, n at least: names sort in the order in which segments are
-// written, also where the clock was set back since.
+// following returns time and number for the segment after the one with age last; number is at least n. Names
+// must sort in the order of writing, even if the clock was set back.
 func following(last string, now time.Time, n int) (stamp string, number int) {
 	stamp = now.UTC().Format(stampFormat)
 	if last == "" || stamp > last[:len(stamp)] {
@@ -92,7 +91,7 @@ func following(last string, now time.Time, n int) (stamp string, number int) {
 	return last[:len(stamp)], max(n, before+1)
 }
 
-// stem is the name of a segment without the mark of a repair.
+// stem returns the name of a segment without the mark of a repair.
 func stem(name string) string {
 	_, repair, ok := segmentParts(name)
 	if !ok || repair == "" {
@@ -101,12 +100,11 @@ func stem(name string) string {
 	return strings.TrimSuffix(name, repair+".warc.gz") + ".warc.gz"
 }
 
-// repairedName is the name of a segment's successor: "-r1" before the
-// ending, then "-r2" and so on.
+// repairedName returns the name for a repaired segment: with "-r1" before the ending, then "-r2" and so on.
 func repairedName(name string) string {
 	n := 1
 	if _, repair, ok := segmentParts(name); ok && repair != "" {
-		n, _ = strconv.Atoi(repair[len("-r"):]) // digits
+		n, _ = strconv.Atoi(repair[len("-r"):]) // only digits
 		n++
 	}
 	return fmt.Sprintf("%s-r%d.warc.gz", strings.TrimSuffix(stem(name), ".warc.gz"), n)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Names of segments sort in the order of writing, however the clock is set.
+// Segment names sort in the order of writing, however the clock is set.
 func TestNamesOfSegmentsFollowEachOther(t *testing.T) {
 	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 	for _, tt := range []struct {

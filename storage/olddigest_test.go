@@ -8,7 +8,7 @@ import (
 	"curtsy/storage/warc"
 )
 
-// Early builds kept SHA-1 alone of a payload in what is read of a visit.
+// Early builds identified payloads by SHA-1 alone.
 func TestAPayloadThatIsKnownBySHA1(t *testing.T) {
 	const block = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"
 	h := &warc.Header{PayloadDigest: "sha1:Q325D6SPWCM7MTNKZCSVPI2SVZXN4LH4"}

@@ -4,5 +4,5 @@ package storage
 
 import "golang.org/x/sys/unix"
 
-// dontBlock keeps the opening of a pipe from waiting for its other end.
+// dontBlock keeps opening a pipe from blocking.
 const dontBlock = unix.O_NONBLOCK

@@ -6,31 +6,28 @@ import (
 	"io"
 )
 
-// The file format of bbolt, as far as its structure goes. bbolt trusts it:
-// a page that leads back to itself sends it round for ever, an element that
-// lies beyond its page makes it read what is not there.
+// The structure of bbolt's file format. bbolt trusts it: a page that refers back to itself makes it loop
+// forever, and an element beyond its page makes it read invalid data.
 const (
 	pageElement = 16
 	pageBranch  = 0x01
 	pageLeaf    = 0x02
 	pageFree    = 0x10
 	bucketLeaf  = 0x01 // flag of an element whose value is a bucket
-	maxDepth    = 64   // of branches: each has two children at least
+	maxDepth    = 64   // levels of branches, each with at least two children
 )
 
-// pages compares the structure of a bbolt file with the format: every page
-// is reached once and within the file, every element lies within its page,
-// and no page in use counts as free.
+// pages checks the structure of a bbolt file: every page is reached once and is within the file, every
+// element is within its page, and no page in use is listed as free.
 type pages struct {
 	file io.ReaderAt
-	size int    // of a page
-	high uint64 // pages there are
+	size int    // of a page, in octets
+	high uint64 // number of pages
 	used []uint64
-	head [pageHeader]byte // of the page that is read
+	head [pageHeader]byte // header of the page being read
 }
 
-// checkPages reads a bbolt file of that many octets; the error says what is
-// wrong with it.
+// checkPages checks a bbolt file of the given length; the error says what is wrong with it.
 func checkPages(f io.ReaderAt, octets int64) error {
 	m := newestMeta(f)
 	if m.pageSize < 512 || m.pageSize > 1<<20 || m.pages < 3 {
@@ -46,7 +43,7 @@ func checkPages(f io.ReaderAt, octets int64) error {
 	return p.freelist(uint64(m.freelist))
 }
 
-// page reads a page with those that it goes on in, and takes note that they are in use.
+// page reads a page with its overflow pages and marks them as used.
 func (p *pages) page(id uint64) (flags uint16, count int, b []byte, err error) {
 	if id < 2 || id >= p.high {
 		return 0, 0, nil, fmt.Errorf("page %d: there are %d pages", id, p.high)
@@ -76,7 +73,7 @@ func (p *pages) page(id uint64) (flags uint16, count int, b []byte, err error) {
 
 func (p *pages) isUsed(id uint64) bool { return p.used[id/64]>>(id%64)&1 == 1 }
 
-// walk checks a page and all that it leads to.
+// walk checks a page and all pages below it.
 func (p *pages) walk(id uint64, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("page %d: is nested too deeply", id)
@@ -103,8 +100,8 @@ func (p *pages) walk(id uint64, depth int) error {
 	return nil
 }
 
-// branch checks an element that leads to another page: offset of the key from
-// the element, its length, the page. e begins with it and ends with the page.
+// branch checks an element that refers to another page: offset of the key from the element, its length, the
+// page. e extends from the element to the end of the page.
 func (p *pages) branch(id uint64, e []byte, depth int) error {
 	n := binary.NativeEndian
 	if uint64(n.Uint32(e))+uint64(n.Uint32(e[4:])) > uint64(len(e)) {
@@ -113,8 +110,7 @@ func (p *pages) branch(id uint64, e []byte, depth int) error {
 	return p.walk(n.Uint64(e[8:]), depth+1)
 }
 
-// leaf checks an element that holds a value: flags, offset of the key, its
-// length, that of the value behind it.
+// leaf checks an element with a value: flags, offset of the key, its length, length of the value after it.
 func (p *pages) leaf(id uint64, e []byte, depth int) error {
 	value, isBucket, ok := valueOf(e)
 	switch {
@@ -131,7 +127,7 @@ func (p *pages) leaf(id uint64, e []byte, depth int) error {
 	return inline(id, value[16:])
 }
 
-// valueOf is what an element of a leaf holds.
+// valueOf returns the value of a leaf element.
 func valueOf(e []byte) (value []byte, isBucket, ok bool) {
 	n := binary.NativeEndian
 	from := uint64(n.Uint32(e[4:])) + uint64(n.Uint32(e[8:]))
@@ -142,8 +138,7 @@ func valueOf(e []byte) (value []byte, isBucket, ok bool) {
 	return e[from:to], n.Uint32(e)&bucketLeaf != 0, true
 }
 
-// inline checks a bucket that lies within a value: one leaf, without buckets
-// of its own.
+// inline checks a bucket within a value: one leaf without sub-buckets.
 func inline(id uint64, b []byte) error {
 	broken := fmt.Errorf("page %d: an inline bucket is corrupt", id)
 	if len(b) < pageHeader || binary.NativeEndian.Uint16(b[8:]) != pageLeaf {
@@ -161,7 +156,7 @@ func inline(id uint64, b []byte) error {
 	return nil
 }
 
-// freelist checks that no page in use is to be written over.
+// freelist checks that no page in use is listed as free.
 func (p *pages) freelist(id uint64) error {
 	flags, count, b, err := p.page(id)
 	if err != nil {
@@ -171,7 +166,7 @@ func (p *pages) freelist(id uint64) error {
 		return fmt.Errorf("page %d: is not the list of free pages", id)
 	}
 	list, n := b[pageHeader:], uint64(count)
-	if count == 0xFFFF { // too many for the header
+	if count == 0xFFFF { // the number does not fit in the header
 		list, n = list[8:], binary.NativeEndian.Uint64(list)
 	}
 	if n > uint64(len(list))/8 {

@@ -14,8 +14,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// sample is a bbolt file with branches, small and large buckets, values over
-// several pages, and free pages.
+// sample makes a bbolt file with branch pages, inline and other buckets, values that span pages, and
+// free pages.
 func sample(t testing.TB, keys int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "db")
@@ -76,7 +76,7 @@ func structure(t testing.TB, path string) error {
 	return checkPages(f, st.Size())
 }
 
-// tour visits every key as a crawl does; it ends after so many.
+// tour visits every key as a crawl does, and stops after most keys.
 func tour(path string, most int) (n int, err error) {
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: lockTimeout})
 	if err != nil {
@@ -150,8 +150,8 @@ func has(t *testing.T, got, want string) {
 	}
 }
 
-// What passes is safe to walk: octets of headers and elements are changed, and
-// bbolt comes to an end, with no more keys than there can be.
+// A file that passes the check is safe to walk: octets of page headers and elements are changed, and if
+// the check passes, bbolt terminates with no more keys than the file can hold.
 func TestWhatPassesCanBeWalked(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -180,7 +180,7 @@ func TestWhatPassesCanBeWalked(t *testing.T) {
 			refused++
 		} else {
 			passed++
-			var damage *DamageError // names out of order: bbolt does not find them
+			var damage *DamageError // unordered names, which bbolt does not find
 			if _, err := tour(path, len(whole)/pageElement); err != nil && !errors.As(err, &damage) {
 				t.Fatalf("passed, and then: %v", err)
 			}
@@ -195,8 +195,7 @@ func TestWhatPassesCanBeWalked(t *testing.T) {
 	}
 }
 
-// FuzzPages: any file is sound or not, without a panic; one that is sound is
-// toured to its end.
+// FuzzPages: checking any file never panics; one that passes can be walked to its end.
 func FuzzPages(f *testing.F) {
 	for _, keys := range []int{1, 12, 40} {
 		path := filepath.Join(f.TempDir(), "db")

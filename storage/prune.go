@@ -17,18 +17,17 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// pruningEnd is behind the name of an archive that is not whole yet, bulkyName the
-// name of its crawl.db while that has room for what was dropped.
+// pruningEnd is appended to the name of an unfinished archive. bulkyName is the name of its crawl.db before
+// it is compacted.
 const (
 	pruningEnd = ".pruning"
 	bulkyName  = dbName + ".bulky"
 )
 
-// Prune writes this archive, which must not be written to, without the visits of
-// drop; nothing that is left may refer to them. Records are copied as they are.
-// crawl is what the new archive says of its crawl, as in Commit. It has its name
-// when check, which gets the directory where it lies until then, is content; else
-// it is removed.
+// Prune writes a copy of this archive, which must not be in use by a writer, to the new directory to, without
+// the visits in drop, to which no other visit may refer. Records are copied unchanged. crawl is the state
+// of the crawl, as in Commit. The copy gets its name when check, which is called with its temporary
+// directory, succeeds; else it is removed.
 func (a *Archive) Prune(ctx context.Context, to string, drop map[crawllog.Ref]bool, o Options, crawl any,
 	check func(dir string) error) (err error) {
 	defer Guard(&err)()
@@ -48,7 +47,7 @@ func (a *Archive) Prune(ctx context.Context, to string, drop map[crawllog.Ref]bo
 		err = check(dir)
 	}
 	if err != nil {
-		_ = clearPruning(dir) // the next Prune does it again if this fails
+		_ = clearPruning(dir) // on failure the next Prune does it
 		return err
 	}
 	return nameDirectory(dir, to)
@@ -66,7 +65,7 @@ func (a *Archive) pruneTo(ctx context.Context, dir string, drop map[crawllog.Ref
 	return d.prune(ctx, a, drop, o, crawl)
 }
 
-// nameDirectory gives an archive that is whole its name.
+// nameDirectory gives a finished archive its name.
 func nameDirectory(dir, to string) error {
 	d, err := openDirectory(dir)
 	if err != nil {
@@ -80,8 +79,7 @@ func nameDirectory(dir, to string) error {
 	return d.named()
 }
 
-// clearPruning removes what a killed Prune left, and nothing that is not of that
-// form.
+// clearPruning removes what a killed Prune left, but no directory with other contents.
 func clearPruning(path string) error {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -106,9 +104,8 @@ func clearPruning(path string) error {
 	return os.RemoveAll(path)
 }
 
-// prune fills the directory: crawl.db as it is, then segment after segment with
-// what crawl.db is to say of it, and at last crawl.db without the room that is free
-// in it.
+// prune fills the directory: a copy of crawl.db, then each segment with its entry in crawl.db, and finally
+// the compacted crawl.db.
 func (d *directory) prune(ctx context.Context, a *Archive, drop map[crawllog.Ref]bool, o Options, crawl any) error {
 	if err := d.copyDB(a, bulkyName); err != nil {
 		return err
@@ -117,7 +114,7 @@ func (d *directory) prune(ctx context.Context, a *Archive, drop map[crawllog.Ref
 	if err != nil {
 		return err
 	}
-	b.db.NoSync = true // a kill before the end leaves nothing of use
+	b.db.NoSync = true // after a kill the copy is useless anyway
 	err = b.without(ctx, a, drop, crawl)
 	if err == nil {
 		err = d.compact(b)
@@ -146,7 +143,7 @@ func (d *directory) copyDB(a *Archive, name string) error {
 // compactBatch is how many octets one transaction of a compaction copies.
 const compactBatch = 1 << 20
 
-// compact writes crawl.db from another index.
+// compact writes crawl.db as a compacted copy of another database.
 func (d *directory) compact(from *Archive) error {
 	db, _, err := d.openDB(dbName, bbolt.Options{Timeout: lockTimeout, NoStatistics: true, NoSync: true,
 		FreelistType: bbolt.FreelistMapType})
@@ -160,7 +157,7 @@ func (d *directory) compact(from *Archive) error {
 	return errors.Join(err, db.Close())
 }
 
-// without takes visits out of an index and makes the segments that it is to name.
+// without removes visits from a database and writes the segments it refers to.
 func (b *Archive) without(ctx context.Context, from *Archive, drop map[crawllog.Ref]bool, crawl any) error {
 	report := &Report{}
 	segments, extents, err := from.layout(report)
@@ -195,9 +192,9 @@ func (b *Archive) without(ctx context.Context, from *Archive, drop map[crawllog.
 	})
 }
 
-// renew makes a segment of what is kept of another: all of it under the same name,
-// else its records behind a warcinfo record of their own. One of which nothing is
-// kept is left out, but for the newest, which says how the crawl was set.
+// renew writes what is kept of a segment: all of it under the same name, else its kept records after a new
+// warcinfo record. A segment of which nothing is kept is left out, except the newest, which has the crawl's
+// settings.
 func (b *Archive) renew(from *Archive, name string, e segmentEntry, list []extent, drop map[crawllog.Ref]bool,
 	newest bool) error {
 	kept := 0
@@ -223,7 +220,7 @@ func (b *Archive) renew(from *Archive, name string, e segmentEntry, list []exten
 	return b.update(func(tx *bbolt.Tx) error { return replaceSegments(tx, moves, []string{name}, renewed) })
 }
 
-// copySegment copies what is committed of a segment.
+// copySegment copies the committed part of a segment.
 func (b *Archive) copySegment(from *Archive, name string, size int64) error {
 	in, err := from.dir.open(segmentFile(name))
 	if err != nil {

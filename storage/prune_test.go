@@ -68,7 +68,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// All of a segment goes, but the newest stays: it says how the crawl was set.
+// All records can be pruned, but the newest segment stays, since it holds the crawl's settings.
 func TestPruneOfEverything(t *testing.T) {
 	dir, _ := five(t)
 	w := begun(t, dir, Options{Crawl: "set so"})

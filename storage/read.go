@@ -15,28 +15,27 @@ import (
 	"curtsy/storage/warc"
 )
 
-// ErrNoBody says that a visit kept no body to read.
+// ErrNoBody reports that no body of a visit is stored.
 var ErrNoBody = errors.New("no body is kept")
 
-// ErrHead says that the head of a kept response cannot be read, although it is
-// as it was written.
+// ErrHead reports that the head of a stored response cannot be parsed, although it is not damaged.
 var ErrHead = errors.New("the head cannot be decoded")
 
-// Response is a kept response, read back.
+// Response is a stored response.
 type Response struct {
 	Head     []byte // verbatim
 	Status   int
 	Header   http.Header
 	Transfer []string  // transfer codings of the payload, in order of application
-	Body     io.Reader // the payload: de-chunked, in the codings it came in
+	Body     io.Reader // the payload: de-chunked, with its other codings
 	close    func() error
 }
 
-// Close ends the reading: Body is not to be read any more.
+// Close frees the reader. Body must not be read afterwards.
 func (r *Response) Close() error { return r.close() }
 
-// Response reads the response that a visit kept. The payload of a revisit is
-// that of the response it refers to. The caller closes it.
+// Response opens the stored response of a visit. The payload of a revisit is that of the response it refers
+// to. The caller must close it.
 func (a *Archive) Response(v *crawllog.Visit) (*Response, error) {
 	if !v.HasBody() {
 		return nil, fmt.Errorf("%s: %w", v.URL, ErrNoBody)
@@ -83,7 +82,7 @@ func (a *Archive) readResponse(v *crawllog.Visit) (*Response, error) {
 	}
 	r, err := readHTTP(w)
 	if errors.Is(err, ErrHead) {
-		err = cmp.Or(w.Finish(), err) // a damaged record is another matter
+		err = cmp.Or(w.Finish(), err) // a damaged record is another error
 	}
 	if err != nil {
 		done()
@@ -93,7 +92,7 @@ func (a *Archive) readResponse(v *crawllog.Visit) (*Response, error) {
 	return r, nil
 }
 
-// records opens those of a visit; done ends the reading.
+// records opens the records of a visit; done closes them.
 func (a *Archive) records(at *crawllog.Record) (w *warc.Reader, done func() error, err error) {
 	f, err := a.opened.segment(a, at.Segment)
 	if err != nil {
@@ -115,8 +114,8 @@ func (a *Archive) records(at *crawllog.Record) (w *warc.Reader, done func() erro
 	}), nil
 }
 
-// IsRecordOf says whether a record is the first of a visit. In a linked file its URL may be
-// written in another way.
+// IsRecordOf reports whether a record is the first of a visit. In a linked file its URL may be written
+// differently.
 func IsRecordOf(h *warc.Header, v *crawllog.Visit) bool {
 	if IsLink(v.Record.Segment) {
 		return h.ID == v.Record.ID
@@ -124,8 +123,8 @@ func IsRecordOf(h *warc.Header, v *crawllog.Visit) bool {
 	return h.TargetURI == v.URL
 }
 
-// readHTTP reads the block of a response or revisit record, as it was read when
-// it came. A head that cannot be read is an ErrHead.
+// readHTTP parses the block of a response or revisit record, in the same way as when it was received. If the
+// head cannot be parsed, the error is ErrHead.
 func readHTTP(block io.Reader) (*Response, error) {
 	head, rest, err := readHead(block)
 	if err != nil {
@@ -147,10 +146,10 @@ func readHTTP(block io.Reader) (*Response, error) {
 	return r, nil
 }
 
-// maxHead bounds the head of a kept response.
+// maxHead bounds the head of a stored response, in octets.
 const maxHead = 2 << 20
 
-// readHead reads up to the end of the head; rest is what came with it.
+// readHead reads to the end of the head; rest is what was read beyond it.
 func readHead(block io.Reader) (head, rest []byte, err error) {
 	buf := make([]byte, 0, 2<<10)
 	for from := 0; len(buf) < maxHead; {

@@ -14,16 +14,16 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// rebuildName is the index while it is being rebuilt. It takes its place when
-// it is whole, so that a kill leaves nothing half done.
+// rebuildName is the name of the database during a rebuild. It is renamed when it is complete, so that
+// a kill leaves nothing incomplete.
 const rebuildName = dbName + ".rebuilding"
 
-// ErrNoSegments says that there is nothing to rebuild an index from.
+// ErrNoSegments reports that there are no segments to rebuild crawl.db from.
 var ErrNoSegments = errors.New("no segments to rebuild from")
 
-// Rebuild makes a new index for the archive in dir, of its segments: fill gets the
-// archive with an empty one, and reads them with Scan. The index that is there, if
-// any, stays what it is until fill is content.
+// Rebuild builds a new crawl.db for the archive in dir from its segments: fill gets the archive with an empty
+// database and reads the segments with Scan. An existing crawl.db is not touched until fill has succeeded.
+// done describes what was set aside.
 func Rebuild(dir string, o Options, fill func(*Archive) error) (done []string, err error) {
 	defer Guard(&err)()
 	o.defaults()
@@ -35,12 +35,12 @@ func Rebuild(dir string, o Options, fill func(*Archive) error) (done []string, e
 	if err := d.beginRebuild(); err != nil {
 		return nil, err
 	}
-	defer d.remove(rebuildName) // the next rebuild does it again if this fails
+	defer d.remove(rebuildName) // on failure the next rebuild does it
 	a, err := d.openIndex(rebuildName, o, false)
 	if err != nil {
 		return nil, err
 	}
-	a.db.NoSync = true // finishRebuild syncs; a kill before it leaves nothing of use
+	a.db.NoSync = true // finishRebuild syncs; after a kill before that the file is useless anyway
 	if err := a.filled(fill); err != nil {
 		a.closeDB()
 		return nil, err
@@ -48,7 +48,7 @@ func Rebuild(dir string, o Options, fill func(*Archive) error) (done []string, e
 	return a.finishRebuild()
 }
 
-// beginRebuild makes an empty index, of an archive that nobody else uses.
+// beginRebuild creates an empty database, if no other process uses the archive.
 func (d *directory) beginRebuild() error {
 	if err := d.lock(true); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (a *Archive) filled(fill func(*Archive) error) (err error) {
 	return fill(a)
 }
 
-// unused says whether no other process holds the file, whatever is in it.
+// unused returns ErrInUse if another process holds the lock on the file.
 func (d *directory) unused(name string) error {
 	if st, err := d.stat(name); err != nil || st.Size() == 0 {
 		return nil
@@ -89,10 +89,9 @@ func (d *directory) unused(name string) error {
 	return nil
 }
 
-// Scan reads all segments for the index that a Rebuild fills, the oldest first, and
-// tells of every capture whose records are whole, in the order in which they were
-// written; lost hears of the URLs whose records are not. It reports what was read and
-// what was damaged.
+// Scan reads all segments, oldest first, into the database that a Rebuild fills. It calls found for every
+// capture with intact records, in the order of writing, and lost for the URLs of damaged ones. The Report
+// says what was read and what was damaged.
 func (a *Archive) Scan(found func(*crawllog.Recovered) error, lost func(url string)) (*Report, error) {
 	r, entries := &Report{}, map[string]segmentEntry{}
 	names, err := a.dir.segmentNames()
@@ -111,8 +110,8 @@ func (a *Archive) Scan(found func(*crawllog.Recovered) error, lost func(url stri
 	return r, a.update(func(tx *bbolt.Tx) error { return putSegments(tx, entries) })
 }
 
-// finishRebuild puts the new index in place. The old one is never deleted: it gets
-// another name, and so do the segments in which nothing could be read.
+// finishRebuild puts the new database in place. The old one and unreadable segments are not deleted but
+// renamed.
 func (a *Archive) finishRebuild() (done []string, err error) {
 	defer a.closeDB()
 	known, err := a.segments()
@@ -150,17 +149,17 @@ func (a *Archive) finishRebuild() (done []string, err error) {
 	return done, nil
 }
 
-// Why a file is set aside, as its name says.
+// Reasons for setting files aside, which become part of their names.
 const (
 	asideDamaged = "damaged"
 	asideUnknown = "unknown"
 )
 
-// asides are the files that were set aside, and what lies in the place of a
-// segment and is no regular file: nothing reads it.
+// asides lists the files that were set aside, and irregular files with the names of segments: none of them
+// is read.
 func (d *directory) asides() (names []string) {
 	for _, sub := range []string{"", warcDir} {
-		entries, _ := d.list(sub) // only to tell of them
+		entries, _ := d.list(sub) // for information only
 		for _, e := range entries {
 			name := e.Name()
 			if strings.Contains(name, "."+asideDamaged) || strings.Contains(name, "."+asideUnknown) ||

@@ -19,7 +19,7 @@ import (
 	"curtsy/storage/warc"
 )
 
-// writer fills an archive without a crawl.
+// writer writes an archive without a crawl.
 type writer struct {
 	t *testing.T
 	a *Archive
@@ -36,7 +36,7 @@ func begun(t *testing.T, dir string, o Options) *writer {
 	return &writer{t: t, a: a, e: warc.NewEncoder()}
 }
 
-// namesIn are the segments in an archive, the oldest first.
+// namesIn lists the segments of an archive, oldest first.
 func namesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	d, err := openDirectory(dir)
@@ -51,7 +51,7 @@ func namesIn(t *testing.T, dir string) []string {
 	return names
 }
 
-// page keeps a response in the way that a crawl does.
+// page stores a response as a crawl does.
 func (w *writer) page(url, body string) {
 	w.t.Helper()
 	w.n++
@@ -93,7 +93,7 @@ func (w *writer) close() {
 	}
 }
 
-// five is an archive of five pages; places are where their records lie.
+// five makes an archive of five pages; places are where their records are.
 func five(t *testing.T) (dir string, places []crawllog.Record) {
 	t.Helper()
 	dir = t.TempDir()
@@ -110,7 +110,7 @@ func five(t *testing.T) (dir string, places []crawllog.Record) {
 	return dir, places
 }
 
-// scanned is what a rebuild finds in the segments; then may still fail it.
+// scanned returns what a rebuild finds in the segments; then may make it fail.
 func scanned(t *testing.T, dir string, then func() error) (found []*crawllog.Recovered, lost []string, r *Report) {
 	t.Helper()
 	var failed error
@@ -164,15 +164,15 @@ func TestScanPassesOverDamage(t *testing.T) {
 	}
 	for name, h := range map[string]struct {
 		do   func(b []byte, places []crawllog.Record) []byte
-		want []string // the pages that are found
-		lost []string // those that are known to be lost
+		want []string // the pages found
+		lost []string // the pages known to be lost
 		gaps bool
 	}{
 		"an octet of a response": {do: flip(func(p []crawllog.Record) int64 { return p[2].Offset + 40 }),
 			want: []string{"0", "1", "3", "4"}, gaps: true},
 		"the end of a response's member": {do: func(b []byte, p []crawllog.Record) []byte {
 			end := bytes.Index(b[p[2].Offset+2:], []byte{0x1f, 0x8b, 8}) + int(p[2].Offset) + 2
-			b[end-6] ^= 1 // of the sum
+			b[end-6] ^= 1 // in the CRC
 			return b
 		}, want: []string{"0", "1", "3", "4"}, lost: []string{"http://h/2"}, gaps: true},
 		"the first octet of a visit": {do: flip(func(p []crawllog.Record) int64 { return p[2].Offset }),
@@ -288,7 +288,7 @@ func TestRebuildThatMeetsDamageGivesTheArchiveBack(t *testing.T) {
 	if after, err := os.ReadFile(db); err != nil || !bytes.Equal(after, before) {
 		t.Errorf("crawl.db is another: %v", err)
 	}
-	begun(t, dir, Options{}).close() // as nobody else can while the lock is held
+	begun(t, dir, Options{}).close() // what only the owner of the lock can do
 }
 
 func TestSegmentsTellOfTheirCrawl(t *testing.T) {
@@ -312,9 +312,9 @@ func TestSegmentsTellOfTheirCrawl(t *testing.T) {
 	}
 	write(map[string]string{"seed": "http://h/"}, "http://h/1")
 	says(`{"seed":"http://h/"}`, 1)
-	write(map[string]string{"seed": "http://h/"}, "http://h/2") // the same: no new segment
+	write(map[string]string{"seed": "http://h/"}, "http://h/2") // unchanged: no new segment
 	says(`{"seed":"http://h/"}`, 1)
-	write(map[string]string{"seed": "http://h/\r\noperator: you"}, "http://h/3") // no field can be added
+	write(map[string]string{"seed": "http://h/\r\noperator: you"}, "http://h/3") // the line break does not add a field
 	says(`{"seed":"http://h/\r\noperator: you"}`, 2)
 }
 
@@ -376,7 +376,7 @@ func TestNamesOfSegments(t *testing.T) {
 	}
 }
 
-// More damage than a report lists is repaired all the same.
+// A repair also fixes damage beyond what a report lists.
 func TestRepairIsNotBoundByTheReport(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -8,10 +8,10 @@ import (
 	"curtsy/storage/warc"
 )
 
-// maxRendered bounds a rendered document that is read into memory.
+// maxRendered bounds a rendered document, which is read into memory, in octets.
 const maxRendered = 64 << 20
 
-// Rendered reads the document that a browser made of the page of a visit.
+// Rendered reads the rendered document of a visit.
 func (a *Archive) Rendered(v *crawllog.Visit) ([]byte, error) {
 	if v.Rendered == nil || v.Record == nil || !v.HasBody() {
 		return nil, fmt.Errorf("%s: %w", v.URL, ErrNoBody)

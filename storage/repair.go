@@ -23,10 +23,9 @@ func setOf(refs []crawllog.Ref) map[crawllog.Ref]bool {
 	return set
 }
 
-// Salvage writes every segment that holds damage anew, with the intact visits
-// only, and forgets the damaged ones. What the frontier has staged is part of
-// the same transaction, and so is crawl, as in Commit. The old segments go last, so that at no
-// moment an intact record is missing.
+// Salvage rewrites every segment that contains damage, with the intact visits only, and removes the damaged
+// visits. The same transaction includes what the frontier has staged, and crawl, as in Commit. The old
+// segments are removed last, so that intact records exist at every moment. done describes what was rewritten.
 func (a *Archive) Salvage(damaged []crawllog.Ref, crawl any) (done []string, err error) {
 	report := &Report{}
 	segments, extents, err := a.layout(report)
@@ -76,7 +75,7 @@ func (a *Archive) Salvage(damaged []crawllog.Ref, crawl any) (done []string, err
 	return done, nil
 }
 
-// dropOld removes a segment that is written anew.
+// dropOld removes a segment that has been rewritten.
 func (a *Archive) dropOld(name string) error {
 	err := a.dir.remove(segmentFile(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,8 +87,8 @@ func (a *Archive) dropOld(name string) error {
 	return a.dir.sync(segmentFile(name))
 }
 
-// intact says whether a segment can stay: its size is right, its warcinfo
-// record too, nothing in it is bad, and its visits follow each other.
+// intact reports whether a segment can stay: its size and its warcinfo record are right, it contains nothing
+// bad, and its visits follow each other without gaps.
 func (d *directory) intact(name string, e segmentEntry, list []extent, bad map[crawllog.Ref]bool) bool {
 	f, err := d.open(segmentFile(name))
 	if err != nil {
@@ -114,13 +113,13 @@ func (d *directory) intact(name string, e segmentEntry, list []extent, bad map[c
 	return end == e.Size
 }
 
-// rewrite copies the visits of a segment, but for those that are bad, to a new
-// one of this archive behind a new warcinfo record that has the old one's id.
+// rewrite copies the visits of a segment, except the bad ones, to a new segment of this archive, after a new
+// warcinfo record with the old one's id.
 func (a *Archive) rewrite(from *directory, name string, e segmentEntry, list []extent,
 	bad map[crawllog.Ref]bool, moves map[crawllog.Ref]crawllog.Record) (string, segmentEntry, error) {
 	newName := repairedName(name)
 	out, err := a.dir.create(segmentFile(newName), os.O_WRONLY, 0o644)
-	for errors.Is(err, fs.ErrExist) { // what a kill left behind may hold records that are nowhere else
+	for errors.Is(err, fs.ErrExist) { // what a kill left may contain records that exist nowhere else
 		newName = repairedName(newName)
 		out, err = a.dir.create(segmentFile(newName), os.O_WRONLY, 0o644)
 	}
@@ -131,7 +130,7 @@ func (a *Archive) rewrite(from *directory, name string, e segmentEntry, list []e
 	s := &segment{name: newName, infoID: e.InfoID, file: out}
 	in, err := from.open(segmentFile(name))
 	if os.IsNotExist(err) {
-		in = nil // nothing of it is left
+		in = nil // the segment is gone
 	} else if err != nil {
 		return "", e, err
 	} else {
@@ -158,8 +157,7 @@ func (a *Archive) rewrite(from *directory, name string, e segmentEntry, list []e
 	return newName, segmentEntry{Size: s.size, InfoID: e.InfoID}, a.dir.sync(segmentFile(newName))
 }
 
-// rewriteInfo begins a segment's successor; what the old one says of the
-// crawl goes along.
+// rewriteInfo writes the warcinfo record of a rewritten segment, with the crawl's settings from the old one.
 func (a *Archive) rewriteInfo(s *segment, old Info, id string) error {
 	old.archive, old.label = a.id(), a.opts.Label
 	old.software, old.description = a.opts.Software, "records of an earlier segment, without those that were removed"
@@ -167,7 +165,7 @@ func (a *Archive) rewriteInfo(s *segment, old Info, id string) error {
 	return err
 }
 
-// replaceSegments puts segments in the place of old ones, and says where visits lie now.
+// replaceSegments replaces segments in crawl.db and updates the locations of visits.
 func replaceSegments(tx *bbolt.Tx, moves map[crawllog.Ref]crawllog.Record, old []string,
 	renewed map[string]segmentEntry) error {
 	visits, segments := tx.Bucket(bucketVisits), tx.Bucket(bucketSegments)

@@ -18,8 +18,7 @@ type robotsPut struct {
 	body    []byte
 }
 
-// AddRobots makes a version of a robots.txt part of the group. The body must
-// not change afterwards.
+// AddRobots adds a version of a robots.txt to the group. The caller must not modify the body afterwards.
 func (a *Archive) AddRobots(v crawllog.RobotsVersion, body []byte) {
 	a.pend.robots = append(a.pend.robots, robotsPut{v, body})
 }
@@ -35,7 +34,7 @@ func (a *Archive) putRobots(tx *bbolt.Tx) error {
 			return err
 		}
 		d, ok := warc.ParseDigest(r.version.Digest)
-		if !ok || r.body == nil { // not modified: its body is held
+		if !ok || r.body == nil { // not modified: the body is already stored
 			continue
 		}
 		if err := tx.Bucket(bucketBodies).Put(d[:], sum.Seal(d[:], bytes.Clone(r.body))); err != nil {
@@ -50,7 +49,7 @@ func robotsKey(origin string, at time.Time) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(at.UnixNano()))
 }
 
-// Robots is the history of an origin's robots.txt, the oldest first.
+// Robots returns the history of an origin's robots.txt, oldest first.
 func (a *Archive) Robots(origin string) (history []crawllog.RobotsVersion, err error) {
 	err = a.view(func(tx *bbolt.Tx) error {
 		prefix := append([]byte(origin), 0)
@@ -67,9 +66,9 @@ func (a *Archive) Robots(origin string) (history []crawllog.RobotsVersion, err e
 	return history, err
 }
 
-// RobotsInForce is the robots.txt of an origin that was in force at a time: the
-// last one that could be used and was fetched by then; before the first of
-// these, the first. The zero time is now. It is nil if there is none.
+// RobotsInForce returns the robots.txt version of an origin that was in force at a time: the last usable one
+// fetched by then or, if there is none, the first usable one. The zero time is now. It returns nil if there
+// is no usable version.
 func (a *Archive) RobotsInForce(origin string, at time.Time) (v *crawllog.RobotsVersion, err error) {
 	prefix := append([]byte(origin), 0)
 	behind := append([]byte(origin), 1)
@@ -93,7 +92,7 @@ func (a *Archive) RobotsInForce(origin string, at time.Time) (v *crawllog.Robots
 	return v, err
 }
 
-// before is the last entry before a key.
+// before returns the last entry before a key.
 func before(c *bbolt.Cursor, key []byte) (k, v []byte) {
 	if k, _ := c.Seek(key); k == nil {
 		return c.Last()
@@ -110,7 +109,7 @@ func readRobots(k, sealed []byte) (*crawllog.RobotsVersion, error) {
 	return r, nil
 }
 
-// usedRobots is a version that could be used; nil for another.
+// usedRobots returns a version that was usable; nil for another.
 func usedRobots(k, sealed []byte) (*crawllog.RobotsVersion, error) {
 	r, err := readRobots(k, sealed)
 	if err != nil || !r.Used {
@@ -119,7 +118,7 @@ func usedRobots(k, sealed []byte) (*crawllog.RobotsVersion, error) {
 	return r, nil
 }
 
-// RobotsBody is the text of a version; nil if it had none.
+// RobotsBody returns the text of a version; nil if it had none.
 func (a *Archive) RobotsBody(v *crawllog.RobotsVersion) (body []byte, err error) {
 	d, ok := warc.ParseDigest(v.Digest)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"curtsy/storage/warc"
 )
 
-// scanner reads a segment whose index is lost, record by record.
+// scanner reads a segment record by record, without crawl.db.
 type scanner struct {
 	name  string
 	file  *os.File
@@ -23,10 +23,10 @@ type scanner struct {
 	lost  func(url string)
 
 	info Info
-	open *crawllog.Recovered // whose records are being read
-	torn bool                // what follows lies behind damage, and is no part of it
-	end  int64               // behind the last good record of a capture
-	stop error               // of whoever is told, not of the segment
+	open *crawllog.Recovered // the capture whose records are being read
+	torn bool                // there was damage since: further records do not extend its length
+	end  int64               // end of the last valid record of a capture
+	stop error               // error of found, not of the segment
 }
 
 // read opens the segment and scans it.
@@ -44,9 +44,8 @@ func (s *scanner) read(d *directory, from int64) error {
 	return s.scan(from)
 }
 
-// scan reads a segment from an offset to its end. What is damaged is told to
-// the report and passed over; only found's error ends it, and that the segment
-// cannot be read just now, which is no damage.
+// scan reads a segment from an offset to its end. Damage is reported and skipped; it fails only if found
+// returns an error or the segment cannot be read at present, which is not damage.
 func (s *scanner) scan(from int64) error {
 	s.w = warc.NewReader(io.NewSectionReader(s.file, from, s.size-from), from)
 	for at := from; at < s.size; {
@@ -75,7 +74,7 @@ func (s *scanner) scan(from int64) error {
 	return s.close()
 }
 
-// record reads one record and puts it where it belongs.
+// record reads one record and processes it by its type.
 func (s *scanner) record() error {
 	h, err := s.w.Next()
 	if err != nil {
@@ -86,11 +85,10 @@ func (s *scanner) record() error {
 		return s.warcinfo(h)
 	}
 	if s.info.id == "" {
-		s.info.id = h.WarcinfoID // the warcinfo record is damaged, and this names it
+		s.info.id = h.WarcinfoID // the warcinfo record is damaged; this record has its id
 	}
 	if h.WarcinfoID != s.info.id {
-		// Behind damage, what looks like a record may be part of what a site
-		// sent. It cannot know this id.
+		// After damage, what looks like a record may be content from a site, which cannot know this id.
 		return fmt.Errorf("a %s record of another segment", h.Type)
 	}
 	switch {
@@ -105,11 +103,10 @@ func (s *scanner) record() error {
 	return s.extend(h)
 }
 
-// extend makes a record part of the capture that it names. One whose capture
-// is damaged is of no use.
+// extend adds a record to the capture that it refers to. If that is damaged, the record is useless.
 func (s *scanner) extend(h *warc.Header) error {
 	of := h.ConcurrentTo
-	if h.Type == warc.TypeConversion { // which must not have that field (ISO 28500 §5.7)
+	if h.Type == warc.TypeConversion { // conversion records must not have WARC-Concurrent-To (ISO 28500 §5.7)
 		of = h.RefersTo
 	}
 	if s.open == nil || s.open.Visit.Record.ID != of {
@@ -133,8 +130,7 @@ func (s *scanner) warcinfo(h *warc.Header) error {
 	return err
 }
 
-// First is the first capture in the segments of dir that is wanted; nil if
-// there is none.
+// First returns the first wanted capture in the segments of dir; nil if there is none.
 func First(dir string, wanted func(*crawllog.Recovered) bool) (first *crawllog.Recovered) {
 	d, err := openDirectory(dir)
 	if err != nil {
@@ -157,8 +153,7 @@ func First(dir string, wanted func(*crawllog.Recovered) bool) (first *crawllog.R
 	return nil
 }
 
-// capturesFrom counts the captures of a segment from an offset on, but no
-// further than one more than most.
+// capturesFrom counts the captures of a segment from an offset, up to most+1.
 func (d *directory) capturesFrom(name string, from int64, infoID string, most int) (n int, err error) {
 	s := &scanner{name: name, r: &Report{}, lost: func(string) {}, info: Info{id: infoID},
 		found: func(*crawllog.Recovered) error {
@@ -176,7 +171,7 @@ func (d *directory) capturesFrom(name string, from int64, infoID string, most in
 // errEnough ends a scan.
 var errEnough = errors.New("enough")
 
-// scanSegment reads one segment and says how much of it is of use.
+// scanSegment reads one segment and returns the entry for its valid part.
 func (d *directory) scanSegment(name string, r *Report, found func(*crawllog.Recovered) error,
 	lost func(url string)) (e segmentEntry, err error) {
 	s := &scanner{name: name, r: r, lost: lost, found: func(c *crawllog.Recovered) error {
@@ -191,7 +186,7 @@ func (d *directory) scanSegment(name string, r *Report, found func(*crawllog.Rec
 	return segmentEntry{Size: s.end, InfoID: s.info.id}, nil
 }
 
-// close tells of the capture whose records have been read.
+// close passes the open capture to found.
 func (s *scanner) close() error {
 	c := s.open
 	if s.open = nil; c == nil {
@@ -202,8 +197,8 @@ func (s *scanner) close() error {
 	return s.stop
 }
 
-// resync finds where the next record begins, at or behind an offset; the
-// segment's end if there is none.
+// resync returns the offset of the next record at or after an offset; the end of the segment if there is
+// none.
 func (s *scanner) resync(from int64) (int64, error) {
 	magic := []byte{0x1f, 0x8b, 8}
 	buf := make([]byte, 64<<10)

@@ -4,5 +4,5 @@ package storage
 
 import "io/fs"
 
-// sealOf is false: no file is known again, and every opening walks crawl.db.
+// sealOf returns false: there are no seals on this system, and every opening checks crawl.db.
 func sealOf(fs.FileInfo) (seal, bool) { return seal{}, false }

@@ -17,21 +17,21 @@ import (
 	"curtsy/storage/warc"
 )
 
-// segmentEntry is what crawl.db knows of a segment.
+// segmentEntry is the entry of a segment in crawl.db.
 type segmentEntry struct {
 	Size   int64  `json:"size"` // committed octets
 	InfoID string `json:"info_id"`
-	// Check guards what Open cuts segments by: a size that was overwritten
-	// must not cost what is kept.
+	// Check is a checksum. Open truncates segments to Size, so a damaged Size would destroy
+	// records.
 	Check uint32 `json:"check"`
 }
 
-// check is the sum of an entry and its name.
+// check returns the checksum of an entry with its name.
 func (e segmentEntry) check(name string) uint32 {
 	return crc32.ChecksumIEEE(fmt.Appendf(nil, "%s %d %s", name, e.Size, e.InfoID))
 }
 
-// putSegment names a segment and how much of it is committed.
+// putSegment stores the entry of a segment.
 func putSegment(tx *bbolt.Tx, name string, e segmentEntry) error {
 	e.Check = e.check(name)
 	b, err := json.Marshal(e)
@@ -50,7 +50,7 @@ func putSegments(tx *bbolt.Tx, entries map[string]segmentEntry) error {
 	return nil
 }
 
-// segments are those that crawl.db knows, by name.
+// segments returns the segments that crawl.db knows, by name.
 func (a *Archive) segments() (known map[string]segmentEntry, err error) {
 	defer Guard(&err)()
 	known = map[string]segmentEntry{}
@@ -72,20 +72,19 @@ func (a *Archive) segmentsIn(tx *bbolt.Tx, known map[string]segmentEntry) error 
 	})
 }
 
-// segment is the WARC file that is written.
+// segment is the WARC file being written.
 type segment struct {
 	name    string
 	infoID  string
 	file    *os.File
-	buf     []byte // whole records not yet handed to the system
-	size    int64  // octets written, buffered ones included
-	durable int64  // octets that a committed transaction names
-	err     error  // what the system first said of writing; see cut
+	buf     []byte // complete records not yet passed to the system
+	size    int64  // octets written, including buffered ones
+	durable int64  // octets that a committed transaction includes
+	err     error  // first write error; cleared by cut
 }
 
-// recover makes the segments what crawl.db says they are: longer ones are
-// cut, unknown ones, begun and never committed, removed. A shorter one is
-// damage, which verify tells more about.
+// recover makes the segments agree with crawl.db: it truncates longer ones and removes unknown ones that were
+// begun and never committed. A shorter one is damage, which Verify describes.
 func (a *Archive) recover() (err error) {
 	defer Guard(&err)()
 	known, err := a.segments()
@@ -95,8 +94,8 @@ func (a *Archive) recover() (err error) {
 	if a.opts.Mend {
 		return a.newest(known)
 	}
-	// Nothing is cut or removed before all that was committed is seen to be there,
-	// and no more than what a kill leaves.
+	// Before anything is truncated or removed, all committed data must be present, and the rest must be no more
+	// than a kill can leave.
 	if err := a.present(known); err != nil {
 		return err
 	}
@@ -116,7 +115,7 @@ func (a *Archive) recover() (err error) {
 	last := ""
 	for name := range known {
 		if strings.HasPrefix(name, a.opts.Prefix+
-			"-") { // another prefix is another owner's, and what it wrote is sealed
+			"-") { // segments with another prefix are another owner's and not continued
 			last = max(last, name)
 		}
 	}
@@ -147,19 +146,17 @@ func (a *Archive) trim(name string, known map[string]segmentEntry) error {
 	return f.Sync()
 }
 
-// MaxGroup is the most visits that may be written or wait to be while no Commit
-// names them, and so the most that a kill leaves in segments that crawl.db does
-// not know.
+// MaxGroup is the maximum number of visits that may be written or waiting without being committed, and
+// therefore the most that a kill leaves in segments beyond what crawl.db knows.
 const MaxGroup = 128
 
-// dropUnknown removes a segment that crawl.db does not know, if it is what a
-// kill leaves: one that this archive began and did not commit, or the copy that
-// a repair was making. Any other may hold what is nowhere else, as where crawl.db
-// is an older one put back from a backup, or the segment is that of another
-// crawl: it is set aside.
+// dropUnknown removes a segment that crawl.db does not know if a kill left it: one that this archive began
+// and did not commit, or the copy made by a repair. Any other may contain what exists nowhere else, for
+// example if crawl.db was restored from an old backup or the segment is from another crawl; it is set
+// aside.
 func (a *Archive) dropUnknown(name string, known map[string]segmentEntry) error {
 	if !strings.HasPrefix(name, a.opts.Prefix+"-") {
-		return nil // not ours
+		return nil // another owner's
 	}
 	ours, err := a.isLeftover(name, known)
 	if err != nil {
@@ -175,7 +172,7 @@ func (a *Archive) dropUnknown(name string, known map[string]segmentEntry) error 
 	return err
 }
 
-// isLeftover says whether an unknown segment is what a kill leaves.
+// isLeftover reports whether a kill can have left an unknown segment.
 func (a *Archive) isLeftover(name string, known map[string]segmentEntry) (bool, error) {
 	st, err := a.dir.stat(segmentFile(name))
 	if err != nil || st.Size() == 0 {
@@ -194,7 +191,7 @@ func (a *Archive) isLeftover(name string, known map[string]segmentEntry) (bool, 
 	return visits <= MaxGroup, err
 }
 
-// present says whether all committed octets are there.
+// present returns an error if committed data is missing.
 func (a *Archive) present(known map[string]segmentEntry) error {
 	for name, e := range known {
 		file := segmentFile(name)
@@ -216,14 +213,13 @@ func (a *Archive) present(known map[string]segmentEntry) error {
 	})
 }
 
-// newest refuses a crawl.db that is older than its segments, as one put back
-// from a backup: what lies behind the last commit that it knows would be cut
-// off, and is more than what a kill leaves.
+// newest returns an error if crawl.db is older than its segments, for example restored from a backup: data
+// beyond its last commit would be truncated that is more than a kill can leave.
 func (a *Archive) newest(known map[string]segmentEntry) error {
 	for name, e := range known {
 		st, err := a.dir.stat(segmentFile(name))
 		if err != nil || st.Size() <= e.Size {
-			continue // damage of another kind, if any
+			continue // another kind of damage, if any
 		}
 		visits, err := a.dir.capturesFrom(name, e.Size, e.InfoID, MaxGroup)
 		if err != nil {
@@ -252,8 +248,8 @@ func (a *Archive) reopen(name string, e segmentEntry) error {
 	return nil
 }
 
-// begin makes a new segment that starts with its warcinfo record. The
-// directory is synced, so that the file's name is as durable as its octets.
+// begin creates a new segment with its warcinfo record. The directory is synced, so that the file's name is
+// durable.
 func (a *Archive) begin(now time.Time) error {
 	known, err := a.segments()
 	if err != nil {
@@ -263,7 +259,7 @@ func (a *Archive) begin(now time.Time) error {
 	for name := range known {
 		last = max(last, age(name))
 	}
-	if a.seg != nil { // perhaps begun and not yet committed
+	if a.seg != nil { // it may not be committed yet
 		n, last = n+1, max(last, age(a.seg.name))
 	}
 	stamp, n := following(last, now, n)
@@ -295,12 +291,11 @@ func (a *Archive) begin(now time.Time) error {
 	return nil
 }
 
-// flushSize is how much a segment holds back: whole records are handed to
-// the system in one write, so that even between a kill and the next Open a
-// segment hardly ever ends within a record.
+// flushSize is how much a segment buffers. Complete records are written in one call, so that even after a
+// kill a segment rarely ends within a record.
 const flushSize = 1 << 20
 
-// Write appends to the segment.
+// Write appends to the segment's buffer, which it flushes when it gets large.
 func (s *segment) Write(p []byte) (int, error) {
 	s.buf = append(s.buf, p...)
 	s.size += int64(len(p))
@@ -323,8 +318,7 @@ func (s *segment) sync() error {
 	return s.file.Sync()
 }
 
-// back takes the segment back to what it was when it had so many octets, all of
-// them since its last sync.
+// back truncates the segment to an earlier size since its last sync.
 func (s *segment) back(size int64) error {
 	behind := s.size - size
 	s.size = size
@@ -340,10 +334,10 @@ func (s *segment) back(size int64) error {
 	return err
 }
 
-// cut takes the segment back to its last durable octet.
+// cut truncates the segment to its committed size.
 func (s *segment) cut() {
 	s.buf, s.err = s.buf[:0], nil
-	_ = s.file.Truncate(s.durable) // Open does it again if this fails
+	_ = s.file.Truncate(s.durable) // on failure the next Open does it
 	_, _ = s.file.Seek(s.durable, io.SeekStart)
 	s.size = s.durable
 }

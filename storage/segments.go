@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// openedSegments are segments that stay open until the archive is closed: most records are
-// read one after another.
+// openedSegments are segments that stay open until the archive is closed, as records are mostly read in
+// order.
 type openedSegments struct {
 	mu  sync.Mutex
 	all map[string]openedSegment
@@ -21,7 +21,7 @@ type openedSegment struct {
 // maxOpened is how many segments of an archive stay open.
 const maxOpened = 16
 
-// segment opens a segment. One that may still be written to, cut or replaced does not stay.
+// segment opens a segment. It stays open only if it cannot be written, truncated or replaced meanwhile.
 func (o *openedSegments) segment(a *Archive, name string) (s openedSegment, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -49,9 +49,8 @@ func (o *openedSegments) close() {
 	o.all = nil
 }
 
-// OpenSegment opens a segment, for outlets that copy its records as they are:
-// those of a visit lie where its Record says. What lies behind the last visit
-// that is named may still be cut off. The caller closes it.
+// OpenSegment opens a segment or linked file, for copying records as they are; their location is the visit's
+// Record. Data after the last committed visit may still be truncated. The caller must close it.
 func (a *Archive) OpenSegment(name string) (*os.File, error) {
 	if !isSegment(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -60,7 +59,7 @@ func (a *Archive) OpenSegment(name string) (*os.File, error) {
 	return f, err
 }
 
-// SegmentBytes is how much the segments hold that is committed, in octets.
+// SegmentBytes returns the committed octets of all segments.
 func (a *Archive) SegmentBytes() (n int64, err error) {
 	known, err := a.segments()
 	for _, e := range known {

@@ -11,7 +11,7 @@ import (
 	"curtsy/storage/warc"
 )
 
-// A segment that is read stays open until the archive is closed; that of a writer does not.
+// A segment that is opened for reading stays open until the archive is closed; a writer's does not.
 func TestSegmentsStayOpenForReading(t *testing.T) {
 	dir := t.TempDir()
 	a, err := Open(dir, Options{})

@@ -10,15 +10,14 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// SegmentSize is how much of a segment is committed, in octets.
+// SegmentSize is the committed size of a segment, in octets.
 type SegmentSize struct {
 	Name string
 	Size int64
 }
 
-// LastCommit is the number of the last commit to crawl.db, which grows with each: while
-// it is the same, so is everything that the archive says. last is the visit that Visits
-// comes to last; zero if there is none.
+// LastCommit returns the number of the last commit to crawl.db, which increases with each: as long as it is the
+// same, the archive is unchanged. last is the last visit that Visits returns; zero if there is none.
 func (a *Archive) LastCommit() (n int, last crawllog.Ref, err error) {
 	defer Guard(&err)()
 	err = a.view(func(tx *bbolt.Tx) error {
@@ -31,9 +30,8 @@ func (a *Archive) LastCommit() (n int, last crawllog.Ref, err error) {
 	return n, last, err
 }
 
-// Snapshot writes crawl.db as of one commit to w, and lists the segments that
-// this commit names, by their age. Both together, each segment cut to its size,
-// are a whole archive. It works while a crawl writes.
+// Snapshot writes crawl.db as of one commit to w, and lists the segments of that commit by age. Together
+// with these, each truncated to its size, it is a complete archive. It works while a crawl writes.
 func (a *Archive) Snapshot(w io.Writer) (list []SegmentSize, err error) {
 	defer Guard(&err)()
 	known := map[string]segmentEntry{}

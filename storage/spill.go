@@ -10,18 +10,17 @@ import (
 	"curtsy/internal/room"
 )
 
-// spill is a file for what is too large for memory and not yet kept. It has no
-// name, lies in the archive's directory and is gone with its Close or the end
-// of the process, however that comes.
+// spill is a temporary file for data that is too large for memory. It has no name, is in the archive's
+// directory, and disappears when it is closed or the process ends in any way.
 type spill struct {
 	*os.File
 	dir   *directory
 	min   int64
 	size  int64
-	named string // what it is called where an open file cannot be removed
+	named string // its name on systems where an open file cannot be removed
 }
 
-// Spill makes such a file. It is for any goroutine.
+// Spill creates a temporary file. The caller must close it. It is safe for concurrent use.
 func (a *Archive) Spill() (interface {
 	io.Writer
 	io.ReaderAt
@@ -39,7 +38,7 @@ func (a *Archive) Spill() (interface {
 	return s, nil
 }
 
-// create makes a file that loses its name at once, where the system can.
+// create creates a file and removes its name at once, if the system supports that.
 func (s *spill) create() (*os.File, error) {
 	name := "spill-" + rand.Text()
 	f, err := s.dir.create(name, os.O_RDWR, 0o600)
@@ -52,8 +51,8 @@ func (s *spill) create() (*os.File, error) {
 	return f, nil
 }
 
-// Write leaves free what is to stay free of the disk, and room for all of the
-// file in a segment: one body that does not fit must not end the crawl.
+// Write fails if less than MinFree would be left free, or not enough for a copy of the file in a segment: a
+// single body that does not fit must not end the crawl.
 func (s *spill) Write(b []byte) (int, error) {
 	if err := room.Fits(s.dir.path, s.min, s.size+2*int64(len(b))); err != nil {
 		return 0, s.about(err)
@@ -63,7 +62,7 @@ func (s *spill) Write(b []byte) (int, error) {
 	return n, s.about(err)
 }
 
-// Close closes the file, which ends it.
+// Close closes the file, which then disappears.
 func (s *spill) Close() error {
 	err := s.File.Close()
 	if s.named != "" {
@@ -72,7 +71,7 @@ func (s *spill) Close() error {
 	return err
 }
 
-// about makes an error name the directory: the file has no name.
+// about puts the directory into an error, as the file has no name.
 func (s *spill) about(err error) error {
 	if e, ok := errors.AsType[*os.PathError](err); ok {
 		err = e.Err

@@ -2,5 +2,5 @@ package storage
 
 import "golang.org/x/sys/unix"
 
-// nameless opens a file that never has a name.
+// nameless opens a file without a name.
 const nameless = unix.O_TMPFILE

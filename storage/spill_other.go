@@ -2,5 +2,5 @@
 
 package storage
 
-// nameless is unknown to this system: a file has a name for a moment.
+// nameless is not available on this system: the file has a name for a moment.
 const nameless = 0

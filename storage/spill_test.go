@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// The file of a body has no name, on any road to it, and its errors name the
-// directory.
+// A spilled body's file has no name, however it is made, and its errors name the directory.
 func TestSpill(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	a, err := Open(dir, Options{})

@@ -5,16 +5,16 @@ import (
 	"io"
 )
 
-// statusName is the file in which a running crawl says how it goes.
+// statusName is the file in which a running crawl publishes its status.
 const statusName = "status.json"
 
-// maxStatus bounds what is read of it.
+// maxStatus bounds what is read of it, in octets.
 const maxStatus = 16 << 20
 
-// PutStatus replaces what the archive's status.json says. It is derived data.
+// PutStatus replaces the archive's status.json. It is derived data.
 func (a *Archive) PutStatus(b []byte) error { return a.dir.replace(statusName, b) }
 
-// Status is what the status.json of the archive in dir says.
+// Status reads the status.json of the archive in dir.
 func Status(dir string) ([]byte, error) {
 	d, err := openDirectory(dir)
 	if err != nil {

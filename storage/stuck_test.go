@@ -10,9 +10,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A page that goes bad while the archive is open makes a transaction panic; when
-// the list of free pages cannot be read again, bbolt's locks stay taken. Closing
-// the archive does not wait for them.
+// A page damaged while the archive is open makes a transaction panic; if the freelist cannot be read
+// again, bbolt's locks stay held. Closing the archive does not wait for them.
 func TestATransactionThatPanicsDoesNotHoldTheArchive(t *testing.T) {
 	const page = 4096
 	dir := t.TempDir()
@@ -41,7 +40,7 @@ func TestATransactionThatPanicsDoesNotHoldTheArchive(t *testing.T) {
 	root, list := binary.LittleEndian.Uint64(b[newest+32:]), page*binary.LittleEndian.Uint64(b[newest+48:])
 	err = a.update(func(tx *bbolt.Tx) error {
 		for _, at := range []uint64{page * root, list} {
-			if _, err := f.WriteAt([]byte{0x5a}, int64(at)+8); err != nil { // the page's kind
+			if _, err := f.WriteAt([]byte{0x5a}, int64(at)+8); err != nil { // the page's flags
 				return err
 			}
 		}

@@ -20,23 +20,23 @@ import (
 	"curtsy/storage/warc"
 )
 
-// Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
 	Segments int           `json:"segments"`
 	Records  int           `json:"records"`
 	Visits   int           `json:"visits"`
 	Bytes    int64         `json:"bytes"`
-	Problems []DamageError `json:"problems"`            // not more than maxProblems
-	Live     bool          `json:"live,omitempty"`      // as of a crawl's last commit; no page of crawl.db is checked
-	InFlight int64         `json:"in_flight,omitempty"` // octets behind the last commit, which the next crawl cuts off
-	Facts    int           `json:"facts,omitempty"`     // pages whose facts are not kept, and made again when asked for
-	SetAside []string      `json:"aside,omitempty"`     // files that an opening or a rebuild gave names nobody reads
-	// Damaged are all visits that a problem names, listed or not, and those that refer to
-	// them for their payload.
+	Problems []DamageError `json:"problems"`            // at most maxProblems
+	Live     bool          `json:"live,omitempty"`      // last commit of a running crawl; pages of crawl.db not checked
+	InFlight int64         `json:"in_flight,omitempty"` // octets after the last commit, which the next crawl truncates
+	Facts    int           `json:"facts,omitempty"`     // pages without stored facts, which are computed when needed
+	SetAside []string      `json:"aside,omitempty"`     // files that Open or a rebuild renamed; not read any more
+	// Damaged are the visits with problems, listed or not, and those that refer to them for their
+	// payload.
 	Damaged []crawllog.Ref `json:"-"`
 }
 
-// maxProblems bounds a report; a disk that lost everything needs no list.
+// maxProblems bounds the list of a report.
 const maxProblems = 10000
 
 func (r *Report) add(p DamageError) {
@@ -51,16 +51,15 @@ func (r *Report) add(p DamageError) {
 // index adds a problem of crawl.db as a whole.
 func (r *Report) index(what string) { r.add(DamageError{File: dbName, Offset: -1, What: what}) }
 
-// extent is where the records of a visit lie.
+// extent is the location of the records of a visit.
 type extent struct {
 	offset, length int64
 	ref            crawllog.Ref
 }
 
-// Verify compares index, records and digests with each other: every visit's
-// records are where crawl.db says, say what it says, have the digests they
-// claim, and nothing lies between them. progress, which may be nil, is told how
-// many octets of how many are read.
+// Verify compares crawl.db, records and digests: the records of every visit must be where crawl.db says, match
+// it and their digests, and there must be nothing between them. progress, if not nil, is called with the
+// octets read and their total.
 func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 	defer Guard(&err)()
 	r = &Report{}
@@ -114,13 +113,12 @@ func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 	return r, a.verifyFurther(r)
 }
 
-// verifyFurther adds to the damaged visits those that refer to them, and counts the
-// pages whose facts would have to be made again.
+// verifyFurther adds visits that refer to damaged ones to these, and counts the pages without stored facts.
 func (a *Archive) verifyFurther(r *Report) error {
 	bad := setOf(r.Damaged)
 	err := a.eachVisit(func(_ crawllog.Ref, v *crawllog.Visit, err error) error {
 		if err != nil {
-			return nil // a problem of its own
+			return nil // reported elsewhere
 		}
 		if v.Refers != nil && bad[*v.Refers] {
 			bad[v.Ref()] = true
@@ -138,8 +136,8 @@ func (a *Archive) verifyFurther(r *Report) error {
 	return err
 }
 
-// behind notes what lies behind the last commit: what was in flight, which the
-// next crawl cuts off or removes, or more than that.
+// behind reports data after the last commit: it was in flight, and the next crawl removes it; more than that
+// is a problem.
 func (a *Archive) behind(r *Report, known map[string]segmentEntry) error {
 	var damage *DamageError
 	if err := a.newest(known); errors.As(err, &damage) {
@@ -151,7 +149,7 @@ func (a *Archive) behind(r *Report, known map[string]segmentEntry) error {
 	for _, name := range names {
 		st, err := a.dir.stat(segmentFile(name))
 		if err != nil {
-			continue // it is gone meanwhile
+			continue // it has been removed meanwhile
 		}
 		if _, ok := known[name]; !ok {
 			r.InFlight += st.Size()
@@ -160,8 +158,7 @@ func (a *Archive) behind(r *Report, known map[string]segmentEntry) error {
 	return err
 }
 
-// verifyPages checks the file that crawl.db is. While a crawl writes it, it is of
-// no one moment.
+// verifyPages checks the file crawl.db, except while a crawl writes it.
 func (a *Archive) verifyPages(r *Report) (sound bool, err error) {
 	if r.Live {
 		return true, nil
@@ -183,7 +180,7 @@ func (a *Archive) verifyPages(r *Report) (sound bool, err error) {
 func (a *Archive) verifyDB(r *Report) (err error) {
 	defer Guard(&err)()
 	return a.view(func(tx *bbolt.Tx) error {
-		// Check reads in a goroutine of its own, which Guard does not reach.
+		// Check reads in a goroutine of its own, which Guard does not cover.
 		if err := tx.ForEach(func(_ []byte, b *bbolt.Bucket) error { return walk(b) }); err != nil {
 			return err
 		}
@@ -210,7 +207,7 @@ func walk(b *bbolt.Bucket) error {
 	})
 }
 
-// layout lists segments, and in each the extents of visits by offset.
+// layout returns the segments, and for each the extents of its visits, sorted by offset.
 func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]extent, error) {
 	segments, err := a.segments()
 	if err != nil {
@@ -235,22 +232,21 @@ func (a *Archive) layout(r *Report) (map[string]segmentEntry, map[string][]exten
 	return segments, extents, err
 }
 
-// byOffset orders extents: their distance may be more than an int holds.
+// byOffset orders extents; the difference of offsets may overflow an int.
 func byOffset(a, b extent) int { return cmp.Compare(a.offset, b.offset) }
 
-// verifier reads one segment after another.
+// verifier checks one segment after another.
 type verifier struct {
 	a        *Archive
 	r        *Report
-	name     string // of the segment
+	name     string // name of the segment
 	file     *os.File
-	readers  []*warc.Reader // one for each processor
+	readers  []*warc.Reader // one per worker
 	progress func(read, of int64)
 	read, of int64
 }
 
-// reader makes a reader, which is that of one goroutine, begin on a part of
-// the segment.
+// reader returns the reader of one worker, positioned on a part of the segment.
 func (v *verifier) reader(which int, offset, length int64) *warc.Reader {
 	section := io.NewSectionReader(v.file, offset, length)
 	if v.readers[which] == nil {
@@ -271,9 +267,9 @@ func (v *verifier) problem(offset int64, visit *crawllog.Visit, what string) {
 	v.r.add(p)
 }
 
-// segment checks one. That it cannot be opened or read just now, for want of
-// descriptors or of permission or because the disk fails, is an error and no
-// damage: repair would discard what is intact.
+// segment checks one segment. If it cannot be opened or read at present, for lack of descriptors or
+// permissions or because the disk fails, that is an error and not damage: a repair would discard intact
+// data.
 func (v *verifier) segment(e segmentEntry, list []extent) error {
 	f, err := v.a.dir.open(segmentFile(v.name))
 	if os.IsNotExist(err) {
@@ -320,15 +316,15 @@ func (v *verifier) segment(e segmentEntry, list []extent) error {
 	return nil
 }
 
-// checked is what reading the records of a visit showed.
+// checked is the result of reading the records of a visit.
 type checked struct {
-	visit   *crawllog.Visit // nil: its entry does not read back
+	visit   *crawllog.Visit // nil: its entry cannot be decoded
 	records int
 	err     error // what is wrong with its records
 }
 
-// checkAll reads the records of many visits, as many at a time as there are
-// processors: inflating and digests are slower than any disk.
+// checkAll reads the records of many visits, GOMAXPROCS at a time: decompression and digests are slower than
+// the disk.
 func (v *verifier) checkAll(list []extent) ([]checked, error) {
 	shown := make([]checked, len(list))
 	var next atomic.Int64
@@ -369,8 +365,8 @@ func (v *verifier) check(which int, ref crawllog.Ref) (c checked) {
 	return c
 }
 
-// place notes what is wrong with a visit or before it, whose records should
-// begin at from, and says where they end.
+// place reports what is wrong with a visit and before it, where from is the end of the previous one, and
+// returns where its records end.
 func (v *verifier) place(x extent, c checked, from int64) (end int64) {
 	v.r.Records += c.records
 	if c.visit == nil {
@@ -395,7 +391,7 @@ func (v *verifier) all(list []extent, what string) {
 	}
 }
 
-// info reads the warcinfo record and says where it ends.
+// info checks the warcinfo record and returns where it ends.
 func (v *verifier) info(list []extent, e segmentEntry) (int64, error) {
 	end := e.Size
 	if len(list) > 0 {
@@ -418,7 +414,7 @@ func (v *verifier) info(list []extent, e segmentEntry) (int64, error) {
 	return end, nil
 }
 
-// checkVisit checks the records of one visit, and says how many it read.
+// checkVisit checks the records of one visit, and returns how many it read.
 func checkVisit(w *warc.Reader, visit *crawllog.Visit) (n int, err error) {
 	for ; ; n++ {
 		h, err := w.Next()
@@ -449,8 +445,8 @@ func checkRecord(w *warc.Reader, h *warc.Header, visit *crawllog.Visit) error {
 	})
 }
 
-// readBlock reads a record to its end, of which read may take what it wants,
-// and holds it against the sums that guard it.
+// readBlock reads a record to its end, after read has read what it needs, and checks its block digest and
+// checksum.
 func readBlock(w *warc.Reader, h *warc.Header, read func(block io.Reader) error) error {
 	block := warc.NewLabelled(h.BlockDigest)
 	tee := io.TeeReader(w, block)
@@ -471,14 +467,14 @@ func readBlock(w *warc.Reader, h *warc.Header, read func(block io.Reader) error)
 
 var errPayload = errors.New("payload digest differs")
 
-// payloadSum is what a payload was found to be.
+// payloadSum is the result of reading a payload.
 type payloadSum struct {
-	digest   string // SHA-256, as a visit has it
-	labelled string // by the algorithm of the record's label
+	digest   string // SHA-256, as in a visit
+	labelled string // in the algorithm of the record's label
 	n        int64
 }
 
-// sumPayload reads a payload, which an error may end early.
+// sumPayload reads a payload; on error the result covers what was read.
 func sumPayload(body io.Reader, label string) (payloadSum, error) {
 	h, labelled := warc.NewLabelled(""), warc.NewLabelled(label)
 	w := io.Writer(h)
@@ -501,7 +497,7 @@ func checkPayload(block io.Reader, h *warc.Header, visit *crawllog.Visit) error 
 	}
 	resp, err := readHTTP(block)
 	if err != nil {
-		return nil // a head too broken to read again; the block digest still guards it
+		return nil // a head that cannot be parsed; the block digest still protects it
 	}
 	got, err := sumPayload(resp.Body, label)
 	if err != nil && visit.Truncated == "" {
@@ -511,15 +507,13 @@ func checkPayload(block io.Reader, h *warc.Header, visit *crawllog.Visit) error 
 		return fmt.Errorf("%w: %d bytes, %s; the record says %d bytes, %s", errPayload, got.n, got.labelled,
 			visit.Length, label)
 	}
-	if got.digest != visit.Digest && got.labelled != visit.Digest { // archives of schema 5 may have SHA-1 alone
+	if got.digest != visit.Digest && got.labelled != visit.Digest { // archives of schema 5 may have only SHA-1
 		return fmt.Errorf("%w: %s; crawl.db says %s", errPayload, got.digest, visit.Digest)
 	}
 	return nil
 }
 
-// discard removes visits from the archive, in the caller's transaction: what
-// Verify found damaged and cannot be recovered. Their records stay where they
-// are until rewrite.
+// discard removes visits from crawl.db, in the caller's transaction. Their records stay until rewrite.
 func discard(tx *bbolt.Tx, refs []crawllog.Ref) error {
 	visits, digests := tx.Bucket(bucketVisits), tx.Bucket(bucketDigests)
 	for _, ref := range refs {

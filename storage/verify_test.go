@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Where an int has 32 bits (GOARCH=386, as CI runs it) the distance of two extents is more than one holds.
+// Where int has 32 bits (GOARCH=386, as in CI) the distance between two extents may overflow it.
 func TestExtentsAreInOrderWhereverTheyLie(t *testing.T) {
 	list := []extent{{offset: 5 << 30}, {offset: 0}, {offset: 3 << 30}, {offset: 1}}
 	slices.SortFunc(list, byOffset)

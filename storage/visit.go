@@ -13,7 +13,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// putVisit writes a visit with its sum.
+// putVisit stores a visit with its checksum.
 func putVisit(visits *bbolt.Bucket, v *crawllog.Visit) error {
 	b, err := crawllog.Pack(v)
 	if err != nil {
@@ -33,13 +33,13 @@ func readVisit(key, sealed []byte) (*crawllog.Visit, error) {
 	return nil, &DamageError{File: dbName, What: "a visit cannot be decoded"}
 }
 
-// plausible says whether a record can be where it says: a crawl.db may come from
-// anybody, and what it names is opened.
+// plausible reports whether a record's location is possible: crawl.db may come from an untrusted source, and
+// what it refers to is opened.
 func plausible(r *crawllog.Record) bool {
 	return r == nil || isSegment(r.Segment) && r.Offset >= 0 && r.Length > 0 && r.Offset <= maxSegment-r.Length
 }
 
-// maxSegment is more octets than any segment has.
+// maxSegment bounds the size of a segment, in octets.
 const maxSegment = 1 << 48
 
 func getVisit(tx *bbolt.Tx, r crawllog.Ref) (*crawllog.Visit, error) {
@@ -51,8 +51,7 @@ func getVisit(tx *bbolt.Tx, r crawllog.Ref) (*crawllog.Visit, error) {
 	return readVisit(key, b)
 }
 
-// byAge puts the visits of a URL in the order of their time: those of an import may have
-// come after later ones.
+// byAge sorts the visits of a URL by time: an import may have added older visits later.
 func byAge(visits []*crawllog.Visit) []*crawllog.Visit {
 	older := func(a, b *crawllog.Visit) int { return a.At.Compare(b.At) }
 	if !slices.IsSortedFunc(visits, older) {
@@ -61,12 +60,12 @@ func byAge(visits []*crawllog.Visit) []*crawllog.Visit {
 	return visits
 }
 
-// VisitsOf are the visits of one URL, the oldest first: all of them, or, where a number is
-// given, so many of the last.
+// VisitsOf returns the visits of one URL, oldest first: all of them or, if a number is given, at most so
+// many of the latest.
 func (a *Archive) VisitsOf(urlID uint64, last ...int) (visits []*crawllog.Visit, err error) {
 	most := append(last, math.MaxInt)[0]
 	err = a.view(func(tx *bbolt.Tx) error {
-		imported := tx.Bucket(bucketImports) != nil // the last by age may have any number
+		imported := tx.Bucket(bucketImports) != nil // the latest visits may have any number
 		c := tx.Bucket(bucketVisits).Cursor()
 		for k, b := before(c, crawllog.Ref{URLID: urlID + 1}.Key()); isOf(k, urlID) &&
 			(imported || len(visits) < most); k, b = c.Prev() {
@@ -83,13 +82,12 @@ func (a *Archive) VisitsOf(urlID uint64, last ...int) (visits []*crawllog.Visit,
 	return visits[max(0, len(visits)-most):], err
 }
 
-// isOf says whether a key is that of a visit of a URL.
+// isOf reports whether a key is that of a visit of a URL.
 func isOf(k []byte, urlID uint64) bool {
 	return len(k) == crawllog.RefSize && crawllog.RefOf(k).URLID == urlID
 }
 
-// VisitsAt are the visits of the URL with this text, the oldest first; none where
-// it cannot be looked up.
+// VisitsAt returns the visits of a URL, oldest first; none if it cannot be looked up.
 func (a *Archive) VisitsAt(url string) []*crawllog.Visit {
 	u := weburl.FromCanonical(url)
 	f, err := a.Frontier()
@@ -104,8 +102,7 @@ func (a *Archive) VisitsAt(url string) []*crawllog.Visit {
 	return visits
 }
 
-// LastN is the number of the last visit of a URL, whether its entry reads back
-// or not; 0 for none.
+// LastN returns the highest number of a visit of a URL, even if its entry cannot be decoded; 0 for none.
 func (a *Archive) LastN(urlID uint64) (n int) {
 	_ = a.view(func(tx *bbolt.Tx) error {
 		k, _ := before(tx.Bucket(bucketVisits).Cursor(), crawllog.Ref{URLID: urlID + 1}.Key())
@@ -117,8 +114,7 @@ func (a *Archive) LastN(urlID uint64) (n int) {
 	return n
 }
 
-// eachVisit calls visit for every visit of one commit, with the error of those that do not
-// read back.
+// eachVisit calls visit for every visit, in one transaction, with an error for those that cannot be decoded.
 func (a *Archive) eachVisit(visit func(crawllog.Ref, *crawllog.Visit, error) error) (err error) {
 	defer Guard(&err)()
 	return a.view(func(tx *bbolt.Tx) error {
@@ -132,7 +128,7 @@ func (a *Archive) eachVisit(visit func(crawllog.Ref, *crawllog.Visit, error) err
 	})
 }
 
-// Visit reads one visit; nil if there is none.
+// Visit returns one visit; nil if there is none.
 func (a *Archive) Visit(r crawllog.Ref) (v *crawllog.Visit, err error) {
 	err = a.view(func(tx *bbolt.Tx) (err error) {
 		v, err = getVisit(tx, r)
@@ -141,13 +137,11 @@ func (a *Archive) Visit(r crawllog.Ref) (v *crawllog.Visit, err error) {
 	return v, err
 }
 
-// historyBatch is how many visits are read at once: no transaction stays open while
-// an outlet works on what it was given.
+// historyBatch is how many visits are read per transaction, so that none stays open while the caller works.
 const historyBatch = 512
 
-// Visits gives every visit that is wanted, by URL in the order of discovery and by age;
-// those of one URL follow each other. The others are not read. With a nil wanted it is all
-// of them. An error ends it.
+// Visits iterates over the wanted visits, by URL in order of discovery and then by number; unwanted ones are
+// not decoded. A nil wanted selects all. An error ends the iteration.
 func (a *Archive) Visits(wanted func(crawllog.Ref) bool) iter.Seq2[*crawllog.Visit, error] {
 	return func(yield func(*crawllog.Visit, error) bool) {
 		for from := []byte{}; from != nil; {
@@ -166,7 +160,7 @@ func (a *Archive) Visits(wanted func(crawllog.Ref) bool) iter.Seq2[*crawllog.Vis
 	}
 }
 
-// batch reads visits from a key on; next is where the following ones begin, nil behind the last.
+// batch reads visits from a key on; next is the key to continue from, nil at the end.
 func (a *Archive) batch(from []byte, wanted func(crawllog.Ref) bool) (visits []*crawllog.Visit,
 	next []byte, err error) {
 	defer Guard(&err)()
@@ -191,11 +185,11 @@ func (a *Archive) batch(from []byte, wanted func(crawllog.Ref) bool) (visits []*
 	return visits, next, err
 }
 
-// Histories gives the visits of each URL, the oldest first, by URL in the
-// order of discovery. An error ends it.
+// Histories iterates over the visits of each URL, oldest first, by URL in order of discovery. An error ends
+// the iteration.
 func (a *Archive) Histories() iter.Seq2[[]*crawllog.Visit, error] {
 	return func(yield func([]*crawllog.Visit, error) bool) {
-		var open []*crawllog.Visit // of the URL that is being read
+		var open []*crawllog.Visit // visits of the present URL
 		for v, err := range a.Visits(nil) {
 			if err != nil {
 				yield(nil, err)

@@ -8,7 +8,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// maxLooked is how many visits of a sitemap are looked at for the last good one.
+// maxLooked is how many visits of a sitemap are searched for the last successful one.
 const maxLooked = 50
 
 // due says when update --auto visits a URL again.
@@ -32,7 +32,7 @@ func (e *explainer) due(u weburl.URL, last frontier.Found) error {
 	return nil
 }
 
-// lastMod is the latest change that the sitemaps that are kept tell of a URL.
+// lastMod returns the latest lastmod that any archived sitemap gives for u.
 func (e *explainer) lastMod(u weburl.URL) (latest time.Time, err error) {
 	var sitemaps []uint64
 	err = e.f.Each(frontier.Sitemap, func(f frontier.Found) error {

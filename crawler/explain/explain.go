@@ -1,5 +1,5 @@
-// Package explain answers: why was a URL fetched, kept, or not? It prints the
-// chain of rules as it was walked.
+// Package explain says why a URL was or was not fetched and kept: it lists the rules in the
+// order in which they were applied.
 package explain
 
 import (
@@ -18,23 +18,22 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Explanation is everything an archive knows of one URL, in the order in
-// which it was decided.
+// Explanation is everything that an archive knows of one URL.
 type Explanation struct {
 	URL       string       `json:"url"`
 	Known     bool         `json:"known"` // discovered by the crawl
-	State     string       `json:"state"` // "unknown" if it was not
+	State     string       `json:"state"` // "unknown" if Known is false
 	Reason    judge.Reason `json:"reason,omitzero"`
-	Orphan    bool         `json:"orphan,omitempty"` // only a sitemap names it: no link led to it
+	Orphan    bool         `json:"orphan,omitempty"` // known from a sitemap only: no link led to it
 	Finds     []Find       `json:"finds,omitempty"`
 	Path      []Step       `json:"path,omitempty"` // from the seed
 	Decisions []Decision   `json:"decisions"`
-	// StandsFor is the URL that this one is folded into by Clean-param.
+	// StandsFor is the URL that Clean-param reduces this one to.
 	StandsFor string            `json:"stands_for,omitempty"`
 	Visits    []*crawllog.Visit `json:"visits,omitempty"`
-	Lookup    crawllog.Lookup   `json:"-"`             // where redirects among the visits lead
-	Due       *Due              `json:"due,omitempty"` // nil: it was never visited
-	// Session is what asking for this page with its cookie showed; nil for others.
+	Lookup    crawllog.Lookup   `json:"-"`             // finds the visits of redirect targets
+	Due       *Due              `json:"due,omitempty"` // nil: never visited
+	// Session is the result of the session cookie check, if it was made with this page; else nil.
 	Session *status.Session `json:"session,omitempty"`
 }
 
@@ -44,7 +43,7 @@ type Due struct {
 	Why string    `json:"why"`
 }
 
-// Find is one time a URL was found.
+// Find is one discovery of a URL.
 type Find struct {
 	Via    string       `json:"via,omitempty"`
 	How    string       `json:"how"`
@@ -53,29 +52,28 @@ type Find struct {
 	Reason judge.Reason `json:"reason,omitzero"`
 }
 
-// Step is one step of the way from the seed.
+// Step is one link of the path from the seed.
 type Step struct {
 	URL string `json:"url"`
 	How string `json:"how"`
 }
 
-// Decision is one rule of the chain, in the order in which it is asked.
+// Decision is the verdict of one rule of the chain.
 type Decision struct {
 	Rule   string       `json:"rule"`
-	Params judge.Params `json:"params,omitzero"` // where the rule excludes the URL
+	Params judge.Params `json:"params,omitzero"` // set where the rule excludes the URL
 	Allow  bool         `json:"allow"`
 	Text   string       `json:"text,omitempty"`
-	// Decided marks the rule that excludes the URL; those after it were not asked.
+	// Decided marks the rule that excludes the URL; later rules were not applied.
 	Decided bool `json:"decided,omitempty"`
-	// Now is true for a verdict of the rules as they are now, false for what
-	// was decided in the crawl.
+	// Now is true if the verdict was computed from the present rules, false if it was made
+	// during the crawl.
 	Now bool `json:"now,omitempty"`
-	// Fetched is when the robots.txt that decided was.
+	// Fetched is when the robots.txt behind the decision was fetched.
 	Fetched time.Time `json:"fetched,omitzero"`
 }
 
-// URL says why a URL was or was not fetched and kept. o is what the crawl
-// was last run with.
+// URL explains why u was or was not fetched and kept. o are the options of the last run.
 func URL(dir string, u weburl.URL, o crawler.Options) (x *Explanation, err error) {
 	defer storage.Guard(&err)()
 	a, f, err := open(dir)
@@ -93,8 +91,7 @@ func URL(dir string, u weburl.URL, o crawler.Options) (x *Explanation, err error
 	return e.x, nil
 }
 
-// open opens an archive and its frontier for reading; closing the archive ends
-// it.
+// open opens an archive and its frontier for reading. Closing the archive closes both.
 func open(dir string) (a *storage.Archive, f *frontier.Frontier, err error) {
 	if a, err = storage.OpenRead(dir); err != nil {
 		return nil, nil, err
@@ -141,7 +138,7 @@ func (e *explainer) explain(u weburl.URL) error {
 	}
 	e.x.Lookup = crawllog.Remember(e.a.VisitsAt)
 	for _, v := range e.x.Visits {
-		crawllog.StandingOf(v, e.x.Lookup) // it is asked again when the archive is closed
+		crawllog.StandingOf(v, e.x.Lookup) // caches the lookups: Lookup is used again after the archive is closed
 	}
 	if err := e.due(u, last); err != nil {
 		return err
@@ -149,7 +146,7 @@ func (e *explainer) explain(u weburl.URL) error {
 	return e.decided(u, last)
 }
 
-// decided lists how the chain was walked for a URL that the crawl knows.
+// decided lists the verdicts of the chain for a URL that the crawl knows.
 func (e *explainer) decided(u weburl.URL, last frontier.Found) error {
 	why := judge.Reason{}
 	if last.State == frontier.StateDisregarded {
@@ -175,7 +172,7 @@ func (e *explainer) decided(u weburl.URL, last frontier.Found) error {
 	return nil
 }
 
-// asked says what robots.txt said of a URL that no other rule excluded.
+// asked adds the robots.txt verdict for a URL that no other rule excluded.
 func (e *explainer) asked(u weburl.URL, last frontier.Found) error {
 	if last.Class == frontier.Prerequisite {
 		e.add(judge.Robots, "/robots.txt itself is always allowed (RFC 9309 §2.2.2)", false)
@@ -191,7 +188,7 @@ func (e *explainer) asked(u weburl.URL, last frontier.Found) error {
 	return nil
 }
 
-// passed is a rule that has nothing against the URL.
+// passed adds a rule that admits the URL.
 func (e *explainer) passed(rule string, u weburl.URL, depth int, now bool) {
 	text := ""
 	if rule == judge.Host {
@@ -223,7 +220,8 @@ func (e *explainer) scopeText(u weburl.URL, depth int) string {
 	return fmt.Sprintf("%s, %d links from the seed", text, depth)
 }
 
-// foresee walks the chain for a URL never seen, as far as the URL alone tells.
+// foresee applies the chain to a URL that the crawl has not discovered, as far as the URL alone
+// decides.
 func (e *explainer) foresee(u weburl.URL) error {
 	r, from, err := e.inForce(u)
 	if err != nil {
@@ -252,12 +250,12 @@ func (e *explainer) foresee(u weburl.URL) error {
 	return nil
 }
 
-// inForce reads the rules last fetched for the URL's origin.
+// inForce returns the rules last fetched for u's origin; nil if there are none.
 func (e *explainer) inForce(u weburl.URL) (*rules.Robots, crawllog.RobotsVersion, error) {
 	return robotstxt.InForce(e.a, u.Origin(), e.o.Rules)
 }
 
-// standsFor notes which URL Clean-param makes of this one, and by which line.
+// standsFor records the URL that Clean-param reduces u to, and returns the directive that did it.
 func (e *explainer) standsFor(u weburl.URL) (by *rules.CleanParam, err error) {
 	r, _, err := e.inForce(u)
 	if err != nil || r == nil {
@@ -270,7 +268,7 @@ func (e *explainer) standsFor(u weburl.URL) (by *rules.CleanParam, err error) {
 	return by, nil
 }
 
-// robots says what the rules last fetched make of the URL.
+// robots adds the verdict of the rules last fetched.
 func (e *explainer) robots(u weburl.URL) error {
 	r, from, err := e.inForce(u)
 	if err != nil {

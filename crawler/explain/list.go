@@ -11,7 +11,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Row is one URL of an archive with what became of it and the rule behind it.
+// Row is one URL of an archive, its state and the rules behind that.
 type Row struct {
 	URL    string `json:"url"`
 	State  string `json:"state"`
@@ -21,7 +21,8 @@ type Row struct {
 	id     uint64
 }
 
-// List tells of every URL of a small archive, in the order of discovery.
+// List returns every URL of an archive, sorted by discovery. It holds all of them in memory, so
+// the archive should be small.
 func List(dir string) (rows []Row, err error) {
 	defer storage.Guard(&err)()
 	a, f, err := open(dir)

@@ -22,8 +22,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// TestMain lets this binary be the server of the benchmarks, so that its
-// CPU time is not counted as the client's.
+// TestMain runs this binary as the benchmark server if asked to, so that the server's CPU time is not
+// counted as the client's.
 func TestMain(m *testing.M) {
 	if os.Getenv("CURTSY_TEST_BENCH_SERVER") != "" {
 		serveBench()
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 const benchPage = 25 << 10
 
-// serveBench answers every request with the same page, as nginx would.
+// serveBench answers every request with the same page and a head like nginx's.
 func serveBench() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -82,17 +82,16 @@ func benchServer(b *testing.B) weburl.URL {
 	return weburl.MustParse("http://" + strings.TrimSpace(addr) + "/page.html")
 }
 
-// cpu is the CPU time of this process so far.
+// cpu returns the CPU time that this process has used.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkDo compares an exchange with net/http's client doing the same:
-// the page read into memory over a kept connection, one at a time and eight
-// at a time. The figure to compare is cpu-ns/op; ns/op holds the server's
-// time too.
+// BenchmarkDo compares an exchange with the same one by net/http's client: the page is read into
+// memory over a kept connection, by one and by eight workers. Compare cpu-ns/op; ns/op includes the
+// server's time.
 func BenchmarkDo(b *testing.B) {
 	u := benchServer(b)
 	for _, workers := range []int{1, 8} {
@@ -136,7 +135,7 @@ func theirs1(b *testing.B, c *http.Client, u weburl.URL, bufs *sync.Pool) {
 	bufs.Put(buf)
 }
 
-// measure runs f by so many workers, and reports the CPU time of it.
+// measure runs f b.N times on the given number of workers and reports the CPU time.
 func measure(b *testing.B, workers int, f func()) {
 	b.ReportAllocs()
 	f()

@@ -15,18 +15,18 @@ type body struct {
 	k       *conn
 	x       *Exchange
 	hold    func(*Exchange) Holding
-	ask     int64     // how many octets in memory hold is asked at
-	end     time.Time // when the exchange must be over
-	most    int64     // octets that are kept
-	surplus bool      // more came behind the body
-	over    error     // why nothing more can be read, io.EOF among it
+	ask     int64     // size in memory, in octets, at which hold is asked next
+	end     time.Time // deadline of the exchange
+	most    int64     // limit on the octets kept
+	surplus bool      // data followed the body
+	over    error     // the read error that ended the body, io.EOF included
 }
 
-// maxIgnored is how much of a body that is not needed is read all the same, so
-// that the connection can be used again.
+// maxIgnored is how much of an unneeded body is read anyway, so that the connection can be
+// reused.
 const maxIgnored = 64 << 10
 
-// begin asks how the body is to be held, before any of it is read.
+// begin asks hold once before any of the body is read.
 func (b *body) begin() {
 	b.ask = b.c.o.SpillAt
 	if b.hold == nil {
@@ -36,8 +36,8 @@ func (b *body) begin() {
 	}
 }
 
-// held sees to it that what comes next has its place: in memory as long as
-// hold asks for that, then in a file. full says that nothing more is read.
+// held decides where further data goes: memory while hold asks for that, then a file. full
+// says that nothing more is to be read.
 func (b *body) held() (full bool, err error) {
 	rec := &b.x.rec
 	if rec.file != nil || rec.size < b.ask {
@@ -62,7 +62,7 @@ func (b *body) held() (full bool, err error) {
 	return false, nil
 }
 
-// takeTurn waits until one more large body may be in memory.
+// takeTurn waits for a token to hold one more large body in memory.
 func (b *body) takeTurn() error {
 	if b.x.rec.large != nil {
 		return nil
@@ -80,12 +80,11 @@ func (b *body) takeTurn() error {
 	}
 }
 
-// read reads the body to its end, to a limit or to where it breaks off.
-// clean says that it ended where it should and nothing lies behind it. An
-// error is ours alone: no room for the body.
+// read reads the body to its end, to a limit or to where it breaks off. clean says that it
+// ended properly and no data followed. An error is a local one: there was no room for the body.
 func (b *body) read() (clean bool, err error) {
 	x := b.x
-	rest := x.rec.buf[x.rec.body:] // came with the head
+	rest := x.rec.buf[x.rec.body:] // arrived with the head
 	x.rec.buf = x.rec.buf[:x.rec.body]
 	defer x.measure()
 	for {
@@ -118,7 +117,7 @@ func (b *body) read() (clean bool, err error) {
 	}
 }
 
-// more reads a piece of the body, into where it will be kept.
+// more reads the next piece of the body straight into the recording's buffer.
 func (b *body) more() []byte {
 	want := int64(-1)
 	if f := b.x.frame; f.chunks == nil && f.Length >= 0 {
@@ -131,8 +130,8 @@ func (b *body) more() []byte {
 	return space[:n]
 }
 
-// breakOff says what the end of reading means for the body: nothing where
-// it lasts to the end of the connection (RFC 9112 §8).
+// breakOff records why the body ended early. A body that is delimited by the end of the
+// connection (RFC 9112 §8) is complete.
 func (b *body) breakOff() {
 	f := b.x.frame
 	kind, text := classify(b.over)
@@ -147,7 +146,7 @@ func (b *body) breakOff() {
 	}
 }
 
-// measure notes the payload's length.
+// measure updates the payload's length.
 func (x *Exchange) measure() {
 	x.payload = x.rec.size
 	if x.frame.chunks != nil {
@@ -155,8 +154,8 @@ func (x *Exchange) measure() {
 	}
 }
 
-// accept says how many octets of piece belong to a body of which have came
-// before, and whether it is complete with them.
+// accept returns how many octets of piece belong to the body, of which have octets came
+// before, and whether these complete it.
 func (f *frame) accept(piece []byte, have int64) (n int, done bool, err error) {
 	switch {
 	case f.chunks != nil:

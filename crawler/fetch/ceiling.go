@@ -11,11 +11,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// receiveBuffer is what the system may hold of a connection under a ceiling:
-// the server should feel it, not only we.
+// receiveBuffer is the socket's receive buffer under a ceiling. It is small, so that TCP flow
+// control slows the server down.
 const receiveBuffer = 64 << 10
 
-// under makes connections whose reads keep to a ceiling.
+// under wraps dial so that the connections' reads keep to the ceiling.
 func under(ceiling *rate.Limiter, dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
@@ -23,7 +23,7 @@ func under(ceiling *rate.Limiter, dial dialFunc) dialFunc {
 			return nil, err
 		}
 		if tcp, ok := c.(*net.TCPConn); ok {
-			_ = tcp.SetReadBuffer(receiveBuffer) // it keeps the average without, too
+			_ = tcp.SetReadBuffer(receiveBuffer) // on failure the average rate is still kept
 		}
 		return &ceilingConn{Conn: c, ceiling: ceiling, closed: make(chan struct{})}, nil
 	}
@@ -32,7 +32,7 @@ func under(ceiling *rate.Limiter, dial dialFunc) dialFunc {
 // dialFunc is the type of Options.Dial.
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// ceilingConn waits after each read as long as the ceiling asks for.
+// ceilingConn is a connection that waits after each read as long as the rate limit requires.
 type ceilingConn struct {
 	net.Conn
 	ceiling *rate.Limiter
@@ -40,8 +40,8 @@ type ceilingConn struct {
 	closed  chan struct{}
 }
 
-// Read reads no more than may come at once. A wait ends when the connection
-// is closed, which is how an exchange is cancelled.
+// Read reads at most the limiter's burst and then waits. Closing the connection, which is how
+// an exchange is cancelled, ends the wait.
 func (c *ceilingConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p[:min(len(p), c.ceiling.Burst())])
 	if n <= 0 {
@@ -65,7 +65,7 @@ func (c *ceilingConn) Close() error {
 	return c.Conn.Close()
 }
 
-// SyscallConn is that of the connection below, which an idle one is looked at by.
+// SyscallConn returns the underlying socket, which conn.quiet peeks at.
 func (c *ceilingConn) SyscallConn() (syscall.RawConn, error) {
 	s, ok := c.Conn.(syscall.Conn)
 	if !ok {

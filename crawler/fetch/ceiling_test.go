@@ -15,9 +15,8 @@ import (
 	"curtsy/politeness"
 )
 
-// A ceiling holds over all connections together, as the server sees them: at
-// no time has it got rid of more than the ceiling's bytes a second and the one
-// piece that may come at once.
+// The bandwidth ceiling holds over all connections together, as seen by the server: at no time has it
+// sent more than the rate allows plus the one burst.
 func TestCeilingAtTheServer(t *testing.T) {
 	const rate, size, clients = 100_000, 300_000, 3
 	synctest.Test(t, func(t *testing.T) {
@@ -31,7 +30,7 @@ func TestCeilingAtTheServer(t *testing.T) {
 				return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 			},
 			Dial: func(context.Context, string, string) (net.Conn, error) {
-				near, far := net.Pipe() // nothing lies between its ends: a write ends when it is read
+				near, far := net.Pipe() // unbuffered: a write returns when it has been read
 				go func() {
 					defer far.Close()
 					_, _ = io.ReadAtLeast(far, make([]byte, 4096), 20)
@@ -73,7 +72,7 @@ func TestCeilingAtTheServer(t *testing.T) {
 	})
 }
 
-// A wait for the ceiling ends with the exchange that is cancelled.
+// Cancelling an exchange ends its wait for the bandwidth ceiling.
 func TestACeilingsWaitIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
@@ -85,7 +84,7 @@ func TestACeilingsWaitIsCancelled(t *testing.T) {
 		}()
 		began := time.Now()
 		p := make([]byte, 1<<10)
-		_, _ = k.Read(p) // what may come at once
+		_, _ = k.Read(p) // the burst
 		_, _ = k.Read(p)
 		if took := time.Since(began); took != time.Second {
 			t.Errorf("waited %v, want a second", took)

@@ -13,29 +13,29 @@ import (
 
 // conn is a connection to an origin, used by one exchange at a time.
 type conn struct {
-	net.Conn                 // what is written to and read from: TLS or plain
-	raw      syscall.RawConn // the socket below, nil if it is none
+	net.Conn                 // what is read from and written to: TLS or plain TCP
+	raw      syscall.RawConn // the underlying socket; nil if there is none
 	peek     func(fd uintptr) bool
-	heard    bool // what peek found: bytes, the end or an error
+	heard    bool // result of peek: data, end of stream or an error is waiting
 
 	origin  string
-	ip      netip.Addr // of the origin; none behind a proxy
+	ip      netip.Addr // of the origin; invalid behind a proxy
 	tls     string     // "tls/1.3", as in WARC-Protocol
 	cipher  string     // "TLS_AES_128_GCM_SHA256"
 	forward *forward   // not nil: requests go to a proxy in absolute form
 
 	reused bool
-	idle   time.Time     // since when nobody uses it
-	probe  time.Duration // not 0: after the next answer, how long to see that nothing follows it
-	took   time.Duration // its first answer, from the request to the first byte
+	idle   time.Time     // when it was last put into the pool
+	probe  time.Duration // not 0: how long to watch for unrequested data after the next response
+	took   time.Duration // time from its first request to the head of the response
 }
 
-// forward is how a plain request is addressed to a proxy (RFC 9112 §3.2.2).
+// forward marks a connection to a proxy that takes requests in absolute form (RFC 9112 §3.2.2).
 type forward struct {
 	auth string // Proxy-Authorization, or ""
 }
 
-// newConn wraps a connection whose socket is below.
+// newConn wraps c; below is the connection that has the socket.
 func newConn(c, below net.Conn, origin string) *conn {
 	k := &conn{Conn: c, origin: origin}
 	if s, ok := below.(syscall.Conn); ok {
@@ -48,9 +48,8 @@ func newConn(c, below net.Conn, origin string) *conn {
 	return k
 }
 
-// quiet says whether an idle connection can serve another request: it is
-// open, and the server has sent nothing that nobody asked for. What lies
-// unread would be taken for the next answer.
+// quiet reports whether an idle connection can serve another request: it is open, and the server
+// has sent no unrequested data, which would be taken for the next response.
 func (k *conn) quiet() bool {
 	if t, ok := k.Conn.(*tls.Conn); ok && !quietTLS(t) {
 		return false
@@ -63,8 +62,8 @@ func (k *conn) quiet() bool {
 	return err == nil && !k.heard
 }
 
-// quietTLS says whether t holds no decrypted or buffered bytes: a read whose
-// time is over gives what is there and waits for nothing.
+// quietTLS reports whether t holds no decrypted or buffered bytes. A read whose deadline has
+// passed returns buffered data without blocking.
 func quietTLS(t *tls.Conn) bool {
 	if t.SetReadDeadline(time.Unix(1, 0)) != nil {
 		return false
@@ -73,10 +72,10 @@ func quietTLS(t *tls.Conn) bool {
 	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && t.SetReadDeadline(time.Time{}) == nil
 }
 
-// The probation of an origin: after so many of its first reuses, each within
-// soon of the answer before, it is seen for a while that nothing follows the
-// answer. A response that nobody asked for and that came a moment late stood in
-// the place of the right one, which then comes behind it.
+// An origin is on probation for its first reuses of connections: if a reuse comes within soon of
+// the previous response, the client watches for a while after the response for further data. An
+// unrequested response that arrived slightly late would have been taken for the right one, which
+// then follows it.
 const (
 	probations = 4
 	soon       = 100 * time.Millisecond
@@ -84,13 +83,14 @@ const (
 	maxProbe   = 250 * time.Millisecond
 )
 
-// surplus says whether the server has sent more than was asked for, behind a
-// whole answer on a connection that is open still.
+// surplus reports whether the server has sent more than was asked for, after a complete response
+// on a connection that is still open.
 func (k *conn) surplus() bool {
 	if k.probe == 0 && k.quiet() {
 		return false
 	}
-	// What is there may be the end, or of TLS alone: a read tells.
+	// The socket is readable, but perhaps only because of the end of the stream or a TLS record
+	// without data: a read decides.
 	if k.SetReadDeadline(time.Now().Add(max(k.probe, time.Millisecond))) != nil {
 		return false
 	}
@@ -99,20 +99,20 @@ func (k *conn) surplus() bool {
 	return n > 0 || err == nil
 }
 
-// pool keeps idle connections, last used first, by origin.
+// pool keeps idle connections by origin; the last used is taken first.
 type pool struct {
 	mu     sync.Mutex
 	idle   map[string][]*conn
 	n      int
 	closed bool
-	loud   map[string]bool // origins that send what nobody asked for: none is kept
-	tried  map[string]int  // reuses on probation, by origin
+	loud   map[string]bool // origins that sent unrequested data: their connections are not kept
+	tried  map[string]int  // probationary reuses so far, by origin
 }
 
-// maxKnown bounds the origins that are remembered.
+// maxKnown bounds the number of origins in loud and in tried.
 const maxKnown = 1 << 12
 
-// distrust closes every connection to origin after one exchange from now on.
+// distrust makes the client close every connection to origin after one exchange.
 func (p *pool) distrust(origin string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +121,7 @@ func (p *pool) distrust(origin string) {
 	}
 }
 
-// probation says how long to wait behind the next answer on k; 0 is not at all.
+// probation returns how long to watch after the next response on k; 0 is not at all.
 func (p *pool) probation(k *conn, now time.Time) time.Duration {
 	if k.raw == nil || now.Sub(k.idle) >= soon {
 		return 0
@@ -135,7 +135,7 @@ func (p *pool) probation(k *conn, now time.Time) time.Duration {
 	return min(max(minProbe, 2*k.took), maxProbe)
 }
 
-// get takes an idle connection to origin, or gives nil.
+// get returns a usable idle connection to origin, or nil.
 func (p *pool) get(origin string, now time.Time) *conn {
 	for {
 		k := p.pop(origin)
@@ -150,8 +150,7 @@ func (p *pool) get(origin string, now time.Time) *conn {
 	}
 }
 
-// discard closes a kept connection that is not quiet, and distrusts its origin
-// where that has sent something.
+// discard closes a pooled connection, and distrusts its origin if it sent unrequested data.
 func (p *pool) discard(k *conn) {
 	if k.surplus() {
 		p.distrust(k.origin)
@@ -173,7 +172,7 @@ func (p *pool) pop(origin string) *conn {
 	return k
 }
 
-// put keeps a connection for later, or closes it.
+// put pools a connection, or closes it.
 func (p *pool) put(k *conn, now time.Time) {
 	k.idle = now
 	p.mu.Lock()
@@ -189,7 +188,7 @@ func (p *pool) put(k *conn, now time.Time) {
 	p.n++
 }
 
-// prune closes what has been idle too long. p.mu is held.
+// prune closes connections that have been idle for idleFor. p.mu is held.
 func (p *pool) prune(now time.Time) {
 	for origin, l := range p.idle {
 		old := 0
@@ -204,7 +203,7 @@ func (p *pool) prune(now time.Time) {
 	}
 }
 
-// close closes what is idle, and whatever is put back from now on.
+// close closes the idle connections; connections put back later are closed too.
 func (p *pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

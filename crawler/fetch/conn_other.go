@@ -2,6 +2,6 @@
 
 package fetch
 
-// readable cannot look without waiting here; a connection that has died is
-// noticed by the first use of it, and that request is sent again.
+// readable cannot peek without blocking on this system. A dead connection is noticed when it is
+// next used, and the request is then repeated.
 func readable(uintptr) bool { return false }

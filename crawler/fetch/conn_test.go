@@ -23,7 +23,7 @@ import (
 
 const page = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
-// When a connection serves another request, and when it must not.
+// Which responses leave the connection open for another request, and which must not.
 func TestConnectionsAreKept(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -61,7 +61,7 @@ func TestConnectionsAreKept(t *testing.T) {
 	}
 }
 
-// What a server sends into an idle connection is not the next answer.
+// Octets that a server sends on an idle connection are not taken as the next response.
 func TestUnaskedAnswersAreNotTaken(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("sockets are not peeked at there")
@@ -85,15 +85,14 @@ func TestUnaskedAnswersAreNotTaken(t *testing.T) {
 			t.Fatalf("%d: %v, %q", i, x.Err, got)
 		}
 		done <- true
-		if i == 0 { // from then on none is kept
+		if i == 0 { // no connection is kept after this
 			untilReadable(t, last)
 		}
 	}
 }
 
-// Nor is what it sends after the connection was chosen, while the request waits
-// at the gate: the fleet's may hold it for seconds. Nobody watches by then what
-// follows an answer.
+// The same for octets that arrive after the connection was chosen, while the request waits at the gate
+// (a fleet's gate may take seconds). By then the connection is past its probation.
 func TestUnaskedAnswersWhileTheGateWaits(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -149,7 +148,7 @@ func TestUnaskedAnswersWhileTheGateWaits(t *testing.T) {
 	}
 }
 
-// untilReadable waits until bytes, or the end, have come on k.
+// untilReadable waits until k has data to read or is closed by the peer.
 func untilReadable(t *testing.T, k net.Conn) {
 	t.Helper()
 	raw, err := k.(*net.TCPConn).SyscallConn()
@@ -161,8 +160,8 @@ func untilReadable(t *testing.T, k net.Conn) {
 	}
 }
 
-// A server may close a kept connection while the next request is on its
-// way. That request is sent again, once.
+// A server may close a kept connection while the next request is on its way. That request is sent
+// again once.
 func TestDeadConnectionsAreReplaced(t *testing.T) {
 	var n atomic.Int64
 	s := serve(t, func(c net.Conn, _ string) bool {
@@ -313,8 +312,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Many exchanges at once leave nothing behind: no goroutine, and no more
-// connections than may be kept.
+// Many concurrent exchanges leave no goroutine behind, and no more connections than may be kept.
 func TestManyAtOnce(t *testing.T) {
 	before := runtime.NumGoroutine()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -355,7 +353,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// Whatever a server does, no connection and no file of it is left open.
+// Whatever a server sends, no connection and no file stays open.
 func TestNoFilesAreLeft(t *testing.T) {
 	files := func() int {
 		l, err := os.ReadDir("/proc/self/fd")
@@ -364,7 +362,7 @@ func TestNoFilesAreLeft(t *testing.T) {
 		}
 		return len(l)
 	}
-	serve(t, func(net.Conn, string) bool { return false }) // opens the files of the poller, before they are counted
+	serve(t, func(net.Conn, string) bool { return false }) // opens the poller's files before they are counted
 	before := files()
 	answers := []string{page, "", "HTTP/1.1 200 OK\r\n", "SSH-2.0", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx",
 		"HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1<<17),
@@ -392,8 +390,8 @@ func TestNoFilesAreLeft(t *testing.T) {
 	}
 }
 
-// A second response that nobody asked for, a moment late, is not taken for the
-// next page, whether the server sends it before it reads on or beside that.
+// A second, unrequested response that arrives a moment late is not taken for the next page, whether
+// the server sends it before it reads the next request or concurrently.
 func TestUnaskedAndLate(t *testing.T) {
 	answer := func(c net.Conn, body string) {
 		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)

@@ -4,8 +4,8 @@ package fetch
 
 import "syscall"
 
-// readable says whether a read of the socket would not wait: bytes have
-// come, the other side has closed, or the connection is broken.
+// readable reports whether a read from the socket would return at once: data has arrived, the
+// peer has closed, or the connection is broken.
 func readable(fd uintptr) bool {
 	var b [1]byte
 	_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)

@@ -8,25 +8,23 @@ import (
 	"curtsy/internal/http1"
 )
 
-// decoded is what Decoded found, kept for when it is asked again.
+// decoded caches the result of Decoded.
 type decoded struct {
 	body []byte
 	max  int64
 	cut  bool
 	err  error
-	end  error // what is wrong with the codings, where all of the body was decoded
+	end  error // what is wrong with the codings, if the whole body was decoded
 }
 
-// Decoded gives the payload with its content codings undone (RFC 9110
-// §8.4): gzip, deflate (zlib or raw), br, zstd, also several; a coding that
-// is only claimed is passed over. At most max octets come out of each
-// coding, and cut says that there would have been more: what a bomb holds is
-// never unpacked. A broken coding gives what could be read and an error.
+// Decoded returns the payload with its content codings removed (RFC 9110 §8.4): gzip, deflate
+// (zlib or raw), br, zstd, in any combination. A coding that the head names but the body does
+// not have is skipped. Each coding yields at most max octets; cut says that there was more, so
+// a decompression bomb is never unpacked. A broken coding yields what could be read and an
+// error. Limit may lower max.
 //
-// Where Limit was called, no more than it says comes out.
-//
-// The body belongs to the Exchange and is valid until Release. Where nothing
-// is to be undone it is the recording itself: it must not be written to.
+// The body belongs to the Exchange and is valid until Release. Without codings it may be the
+// recording itself and must not be modified.
 func (x *Exchange) Decoded(max int64) (body []byte, cut bool, err error) {
 	if x.limit != nil {
 		max = min(max, *x.limit)
@@ -44,21 +42,21 @@ func (x *Exchange) Decoded(max int64) (body []byte, cut bool, err error) {
 	}
 	d.read(x, codings)
 	if d.cut {
-		d.err = nil // what is cut does not end well
+		d.err = nil // truncated data cannot end properly
 	}
 	x.decoded = d
 	return d.body, d.cut, d.err
 }
 
-// A body may unpack to mostTimes its length, and to leastUnpacked in any case, if it
-// is to be decoded to its end.
+// A body that is to be decoded to its end may expand to mostTimes its length, and to
+// leastUnpacked octets in any case.
 const (
 	mostTimes     = 100
 	leastUnpacked = 64 << 20
 )
 
-// Verify undoes all codings of the payload to their end, with their checksums, and
-// says what is wrong with them. Nothing of what comes out is held.
+// Verify decodes the payload to its end, checksums included, discards the result, and returns
+// what is wrong with the codings.
 func (x *Exchange) Verify() error {
 	codings := x.codings()
 	if len(codings) == 0 || x.payload == 0 {
@@ -76,12 +74,12 @@ func (x *Exchange) Verify() error {
 	return err
 }
 
-// codings are what is to be undone, the first to be undone first.
+// codings returns the codings to remove, in the order of removal.
 func (x *Exchange) codings() []string {
 	return coding.Order(append(http1.Tokens(x.Header["Content-Encoding"]), x.frame.Codings...))
 }
 
-// read undoes the codings of x's payload.
+// read removes the codings of x's payload.
 func (d *decoded) read(x *Exchange, codings []string) {
 	r, size := x.Payload()
 	if len(codings) == 0 {
@@ -100,7 +98,7 @@ func (d *decoded) read(x *Exchange, codings []string) {
 	c.Close()
 }
 
-// fill reads r up to max octets.
+// fill reads at most max octets from r into body.
 func (d *decoded) fill(r io.Reader) error {
 	b := d.body[:0]
 	for {

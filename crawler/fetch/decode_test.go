@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// code applies codings in the order of Content-Encoding.
+// code applies content codings in the order of Content-Encoding.
 func code(t testing.TB, s string, codings ...string) string {
 	t.Helper()
 	for _, c := range codings {
@@ -43,7 +43,7 @@ func code(t testing.TB, s string, codings ...string) string {
 	return s
 }
 
-// answerOf is a response with a body and its Content-Encoding.
+// answerOf returns a response with a body and its Content-Encoding.
 func answerOf(coding, body string) string {
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s", coding,
 		len(body), body)
@@ -129,8 +129,8 @@ func TestTransferCodings(t *testing.T) {
 	}
 }
 
-// Bombs: what they would unpack to is never unpacked, and what does not
-// unpack to anything does not take time either.
+// Decompression bombs are not unpacked beyond the limit, and input that decodes to nothing takes no
+// long time either.
 func TestBombs(t *testing.T) {
 	zeros := strings.Repeat("\x00", 16<<20)
 	empty := code(t, "", "gzip")

@@ -13,8 +13,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// connect opens a connection to u's origin: name, address guard, TCP,
-// proxy and TLS, all within ConnectTimeout.
+// connect opens a connection to u's origin within ConnectTimeout: proxy or name lookup, address
+// guard, TCP and TLS.
 func (c *Client) connect(ctx context.Context, u weburl.URL, end time.Time) (*conn, error) {
 	if at := time.Now().Add(c.o.ConnectTimeout); at.Before(end) {
 		end = at
@@ -40,8 +40,7 @@ func (c *Client) connect(ctx context.Context, u weburl.URL, end time.Time) (*con
 	return k, nil
 }
 
-// secure makes a conn of nc, with TLS where u asks for it. It closes nc if
-// that fails.
+// secure makes a conn of nc, with TLS if u is https. On failure it closes nc.
 func (c *Client) secure(ctx context.Context, nc, below net.Conn, u weburl.URL) (*conn, error) {
 	if u.Scheme() != "https" {
 		return newConn(nc, below, u.Origin()), nil
@@ -57,8 +56,8 @@ func (c *Client) secure(ctx context.Context, nc, below net.Conn, u weburl.URL) (
 	return k, nil
 }
 
-// tlsFor is the configuration of TLS with u's origin: the login's certificates
-// are shown to no other.
+// tlsFor returns the TLS configuration for u's origin. Only the login's own origin is shown its
+// client certificates.
 func (c *Client) tlsFor(u weburl.URL) *tls.Config {
 	l := c.o.Login
 	if l == nil || len(l.Certificates) == 0 || u.Origin() != l.Origin {
@@ -69,7 +68,7 @@ func (c *Client) tlsFor(u weburl.URL) *tls.Config {
 	return conf
 }
 
-// handshake does the TLS handshake as host's client.
+// handshake does the TLS handshake as a client of host. On failure it closes nc.
 func handshake(ctx context.Context, nc net.Conn, base *tls.Config, host string) (*tls.Conn, error) {
 	conf := base.Clone()
 	conf.ServerName = strings.TrimSuffix(host, ".")
@@ -79,7 +78,7 @@ func handshake(ctx context.Context, nc net.Conn, base *tls.Config, host string) 
 		switch kind, _ := classify(err); kind {
 		case KindCanceled, KindTLS:
 			return nil, err
-		case KindTimeout: // there is no connection yet: most likely a port that speaks something else
+		case KindTimeout: // no TLS yet: most likely the port speaks something else
 			return nil, bad(KindTLS, "the TLS handshake was not answered in time")
 		}
 		return nil, &fault{KindTLS, err}
@@ -108,7 +107,7 @@ func (c *Client) dialHost(ctx context.Context, host, port string) (net.Conn, net
 	return c.race(ctx, addrs, port)
 }
 
-// addresses are those of a literal or a name, unmapped.
+// addresses resolves a literal address or a name; IPv4-mapped addresses are unmapped.
 func (c *Client) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a.Unmap()}, nil
@@ -126,9 +125,8 @@ func (c *Client) addresses(ctx context.Context, host string) ([]netip.Addr, erro
 	return addrs, nil
 }
 
-// race dials the addresses in order, the next one when the last has failed
-// or is slow, and takes the first connection (RFC 8305 §5). All its
-// goroutines are gone when it returns.
+// race dials the addresses in order, starting the next when the last has failed or is slow, and
+// takes the first connection (RFC 8305 §5). All its goroutines have ended when it returns.
 func (c *Client) race(ctx context.Context, addrs []netip.Addr, port string) (net.Conn, netip.Addr, error) {
 	if len(addrs) == 1 {
 		nc, err := c.o.Dial(ctx, "tcp", net.JoinHostPort(addrs[0].String(), port))
@@ -179,7 +177,7 @@ func (c *Client) race(ctx context.Context, addrs []netip.Addr, port string) (net
 	return won.nc, won.ip, won.err
 }
 
-// proxyFor asks which proxy serves u.
+// proxyFor returns the proxy for u; nil for none.
 func (c *Client) proxyFor(u weburl.URL) (*url.URL, error) {
 	if c.o.Proxy == nil {
 		return nil, nil

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// untrusted is an ErrUntrusted that says why, in words of its own: those of the
-// library name its packages.
+// untrusted is an ErrUntrusted with a message of its own; the messages of crypto/x509 name the
+// package.
 type untrusted string
 
 func (u untrusted) Error() string { return string(u) }
 func (u untrusted) Unwrap() error { return ErrUntrusted }
 
-// distrust puts what is wrong with a certificate into words.
+// distrust describes what is wrong with a certificate.
 func distrust(err error) error {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return untrusted("certificate signed by an unknown authority")
@@ -32,7 +32,7 @@ func distrust(err error) error {
 	return untrusted(err.Error())
 }
 
-// validFor lists the names and addresses of a certificate, the first three of them.
+// validFor lists the first three names and addresses of a certificate.
 func validFor(c *x509.Certificate) string {
 	names := c.DNSNames
 	for _, ip := range c.IPAddresses {

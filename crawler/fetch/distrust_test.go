@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What is wrong with a certificate is said in words, and lasts.
+// Certificate errors are explained in words, and Lasting reports them as lasting.
 func TestDistrustIsSaidInWords(t *testing.T) {
 	day := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	cert := &x509.Certificate{DNSNames: []string{"a.example", "b.example", "c.example", "d.example"},

@@ -12,25 +12,25 @@ import (
 	"curtsy/internal/http1"
 )
 
-// Kind is the sort of failure, in one word that statistics and rules can use.
+// Kind classifies a failure in one word, for statistics and rules.
 type Kind string
 
-// The kinds of failure. Those up to KindDisconnect speak about the host, the
-// others about this one exchange or about us.
+// The kinds of failure. Those up to KindDisconnect concern the host, the others this one
+// exchange or this machine.
 const (
-	KindDNS        Kind = "dns"            // the name has no address, or nobody says
-	KindRefused    Kind = "refused"        // nobody listens
-	KindConnect    Kind = "connect"        // no way there
-	KindTLS        Kind = "tls"            // no trusted, encrypted connection
-	KindTimeout    Kind = "timeout"        // no connection, or no whole head, in time
-	KindDisconnect Kind = "disconnect"     // closed before the head was whole
-	KindProtocol   Kind = "protocol"       // what came is not HTTP/1
+	KindDNS        Kind = "dns"            // the name has no address, or the resolver failed
+	KindRefused    Kind = "refused"        // connection refused
+	KindConnect    Kind = "connect"        // no route, or another connection failure
+	KindTLS        Kind = "tls"            // no trusted TLS connection
+	KindTimeout    Kind = "timeout"        // no connection, or no complete head, in time
+	KindDisconnect Kind = "disconnect"     // closed before the head was complete
+	KindProtocol   Kind = "protocol"       // the response is not HTTP/1
 	KindHead       Kind = "too-large-head" // the head exceeds MaxHead or has too many lines
 	KindBlocked    Kind = "blocked"        // the address guard refuses the host
-	KindProxy      Kind = "proxy"          // the proxy is the one that fails
-	KindCanceled   Kind = "canceled"       // we were told to stop
-	KindLocal      Kind = "local"          // this machine: disk full, too many open files
-	KindInternal   Kind = "internal error" // a mistake of this program, while it read the answer
+	KindProxy      Kind = "proxy"          // the proxy failed
+	KindCanceled   Kind = "canceled"       // the context was cancelled
+	KindLocal      Kind = "local"          // this machine or the gate: disk full, too many open files
+	KindInternal   Kind = "internal error" // a panic in this program while it read the response
 )
 
 // Error is why an exchange has no response.
@@ -43,18 +43,18 @@ type Error struct {
 // Error reads "fetch https://…: dns: no such host".
 func (e *Error) Error() string { return e.Op + ": " + string(e.Kind) + ": " + e.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errors that callers tell apart. Trying again does not change the first three.
+// Errors that callers distinguish. Retrying does not help with the first three.
 var (
 	ErrNoHost    = errors.New("no such host")
 	ErrNoTLS     = errors.New("the server does not speak TLS on this port")
 	ErrUntrusted = errors.New("certificate not trusted")
-	ErrNoAnswer  = errors.New("connection closed by the server") // before the first byte of an answer
+	ErrNoAnswer  = errors.New("connection closed by the server") // before the first byte of a response
 )
 
-// KindOf is the kind of an exchange's error, "" where it is none.
+// KindOf returns the kind of an exchange's error; "" if err is not an *Error.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
@@ -62,7 +62,7 @@ func KindOf(err error) Kind {
 	return ""
 }
 
-// Cause is what an exchange's error says beside its URL and kind.
+// Cause returns an exchange's error without its URL and kind.
 func Cause(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Err
@@ -70,15 +70,15 @@ func Cause(err error) error {
 	return err
 }
 
-// Lasting says whether the same request, a little later, would fail for the same
-// reason: there is no such host, its address may not be dialled, its certificate
-// is not trusted, or what answers speaks no TLS.
+// Lasting reports whether the same request would fail for the same reason a little later: the
+// host does not exist, its address may not be dialled, its certificate is not trusted, or the
+// port does not speak TLS.
 func Lasting(err error) bool {
 	return KindOf(err) == KindBlocked || errors.Is(err, ErrNoHost) || errors.Is(err, ErrUntrusted) ||
 		errors.Is(err, ErrNoTLS)
 }
 
-// fault is an error whose kind is known where it happens.
+// fault is an error whose kind is known where it occurs.
 type fault struct {
 	kind Kind
 	err  error
@@ -87,10 +87,10 @@ type fault struct {
 func (f *fault) Error() string { return f.err.Error() }
 func (f *fault) Unwrap() error { return f.err }
 
-// bad makes a fault of a kind with a text.
+// bad makes a fault of a kind and a text.
 func bad(kind Kind, text string) error { return &fault{kind, errors.New(text)} }
 
-// misread is a fault where a response cannot be understood.
+// misread makes a fault of an error in parsing a response.
 func misread(err error) error {
 	switch {
 	case err == nil:
@@ -101,8 +101,7 @@ func misread(err error) error {
 	return &fault{KindProtocol, err}
 }
 
-// classify finds the kind of an error and its shortest honest text. What
-// was said of a connection that timed out is less than that it timed out.
+// classify returns the kind of an error and a short text for it.
 func classify(err error) (Kind, error) {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f.kind, f.err
@@ -136,7 +135,7 @@ func classify(err error) (Kind, error) {
 	return KindConnect, err
 }
 
-// dropped says whether the other side has left.
+// dropped reports whether the peer has closed the connection.
 func dropped(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||

@@ -12,49 +12,49 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Times are when an exchange went on.
+// Times are when an exchange started and how long it took.
 type Times struct {
-	Start time.Time     // before the connection was sought
-	Total time.Duration // after Start; the download ended at End()
+	Start time.Time     // before a connection was looked for
+	Total time.Duration // the exchange ended at Start + Total; see End
 }
 
-// Peer is who answered.
+// Peer describes the server's end of the connection.
 type Peer struct {
 	IP          netip.Addr // of the server; the zero Addr behind a proxy
 	TLSVersion  string     // "tls/1.3", as in WARC-Protocol; "" for plain HTTP
 	CipherSuite string     // "TLS_AES_128_GCM_SHA256"
 }
 
-// Exchange is one request and what came of it. It owns pooled buffers: what
-// it gives is valid until Release, but for URL, Header and the other plain
-// values. It is for one goroutine at a time.
+// Exchange is one request and its response. It owns pooled buffers: its byte slices and readers
+// are valid until Release; URL, Header and the other plain values stay valid. One goroutine at a
+// time may use it.
 type Exchange struct {
 	URL weburl.URL
 	Times
 	Peer
 
-	RequestBytes []byte // verbatim, but never the proxy's password
-	Head         []byte // verbatim head of the final response with its blank line
+	RequestBytes []byte // verbatim, but without the proxy's or the login's credentials
+	Head         []byte // verbatim head of the final response, blank line included
 	Status       int
-	Header       http.Header // joined folds, NUL and lone CR made blanks
+	Header       http.Header // folded lines joined; NUL and bare CR replaced by spaces
 	Proto        string      // "HTTP/1.1"
 
-	// Truncated is what WARC-Truncated says of the body: "", "length" (our
-	// limit), "time" (our limit), "disconnect" (it ended early, or its
-	// chunks broke). Cut is the reason in words, nil for a whole body.
+	// Truncated is the value of WARC-Truncated: "", "length" (our limit), "time" (our limit)
+	// or "disconnect" (the body ended early or its chunks are broken). Cut is the reason in
+	// words; nil for a complete body.
 	Truncated string
 	Cut       error
 
-	// LoggedIn says that the request carried a login; Cleared is the cookie of the
-	// login that the answer took away, or that an earlier one had, so that the
-	// request was sent without.
+	// LoggedIn says that the request carried a login. Cleared is the name of the login cookie
+	// that this response deleted, or that an earlier response had deleted, so that this
+	// request was sent without it.
 	LoggedIn bool
 	Cleared  string
 
 	// Unwanted says that Request.Wanted refused the body.
 	Unwanted bool
-	// Err is nil once the head of a final response has been read, else an
-	// *Error. A body that was cut short is no error: see Truncated.
+	// Err is nil once the head of a final response has been read, else an *Error. A
+	// truncated body is not an error: see Truncated.
 	Err error
 
 	rec     recording
@@ -62,23 +62,23 @@ type Exchange struct {
 	payload int64 // octets of the payload
 	digest  *[sha256.Size]byte
 	decoded *decoded
-	limit   *int64 // of what Decoded gives
+	limit   *int64 // upper bound for Decoded; nil is none
 }
 
-// End is when the last byte came, or the attempt was given up.
+// End returns when the last byte arrived or the attempt was given up.
 func (x *Exchange) End() time.Time { return x.Start.Add(x.Total) }
 
-// Memory is how many octets of memory its buffers take until Release.
+// Memory returns how many octets of memory the buffer takes until Release.
 func (x *Exchange) Memory() int { return cap(x.rec.buf) }
 
-// Held is how many octets of the body there are.
+// Held returns how many octets of the body have been recorded, as transferred.
 func (x *Exchange) Held() int64 { return x.rec.size }
 
-// Limit bounds what Decoded gives to what it gave before all of the body was
-// there: what was decided on it holds for all that is read.
+// Limit bounds Decoded to the octets it returned before the whole body had arrived, so that a
+// decision made on that part applies to everything that is read later.
 func (x *Exchange) Limit(decoded int64) { x.limit = &decoded }
 
-// undecode drops what Decoded found: there may be more now.
+// undecode drops the cached result of Decoded: more of the body may follow.
 func (x *Exchange) undecode() {
 	if x.decoded != nil {
 		x.rec.scratch.recycle(x.decoded.body)
@@ -86,11 +86,11 @@ func (x *Exchange) undecode() {
 	}
 }
 
-// Wire gives the body as it was transferred, chunks and all, and its length.
+// Wire returns the body as transferred, chunked coding included, and its length in octets.
 func (x *Exchange) Wire() (io.Reader, int64) { return x.rec.reader(), x.rec.size }
 
-// Payload gives the body without the chunks, content codings kept, and its
-// length: what WARC's payload digest is taken of.
+// Payload returns the body without the chunked coding but with content codings, and its length
+// in octets: the data that WARC-Payload-Digest covers.
 func (x *Exchange) Payload() (io.Reader, int64) {
 	if x.frame.chunks == nil {
 		return x.Wire()
@@ -101,8 +101,8 @@ func (x *Exchange) Payload() (io.Reader, int64) {
 	return upToCut{http1.Dechunk(nil, x.rec.reader())}, x.payload
 }
 
-// PayloadDigest gives the SHA-256 of the payload and the payload's length. It is
-// computed once, when it is first asked for.
+// PayloadDigest returns the SHA-256 of the payload and the payload's length. It is computed on
+// the first call.
 func (x *Exchange) PayloadDigest() ([sha256.Size]byte, int64) {
 	if x.digest == nil {
 		x.digest = new([sha256.Size]byte)
@@ -112,15 +112,14 @@ func (x *Exchange) PayloadDigest() ([sha256.Size]byte, int64) {
 		}
 		h := sha256.New()
 		r, _ := x.Payload()
-		_, _ = io.Copy(h, r) // Check has read it before
+		_, _ = io.Copy(h, r) // Check has read the file before
 		h.Sum(x.digest[:0])
 	}
 	return *x.digest, x.payload
 }
 
-// Check makes the exchange a failure of this machine where its body lies in a file
-// that cannot be read back whole: nothing may be said of a body, its digest least of
-// all, that is not the one that came.
+// Check fails the exchange with KindLocal if its body is in a file that cannot be read back
+// completely, so that no digest or other statement is made about a body that did not arrive so.
 func (x *Exchange) Check() {
 	if x.Err != nil || x.rec.file == nil {
 		return
@@ -134,14 +133,13 @@ func (x *Exchange) Check() {
 	}
 }
 
-// Fail makes the exchange one that brought nothing, for a reason that was found after
-// it had ended.
+// Fail makes the exchange a failed one, for a reason found after it had ended.
 func (x *Exchange) Fail(kind Kind, err error) {
 	x.fail(&fault{kind, err})
 	x.Head = nil
 }
 
-// Release gives the buffers back. Nothing of x may be used after it.
+// Release returns the buffers to the pool. Nothing of x may be used afterwards.
 func (x *Exchange) Release() {
 	x.undecode()
 	x.rec.release()

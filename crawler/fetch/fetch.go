@@ -1,12 +1,10 @@
-// Package fetch answers: what did the server say? It makes one HTTP/1.1
-// exchange and keeps it verbatim. It follows no redirect, knows no rules and
-// stores nothing; every wait and every byte of it is bounded.
+// Package fetch makes one HTTP/1.1 exchange and records it verbatim. It follows no redirects,
+// knows no rules and stores nothing. Every wait and every read is bounded.
 //
-// It has connections of its own instead of net/http's Transport, because the
-// bytes must be kept as they were sent, and because a crawl of fast hosts
-// spends most of its time in the transport: there is no goroutine for a
-// connection here, and a response is read straight into the buffer it is
-// kept in.
+// It has its own connections instead of net/http's Transport, because the bytes must be kept as
+// they were sent, and because a crawl of fast hosts spends most of its time in the transport:
+// here no connection has a goroutine, and a response is read straight into the buffer that keeps
+// it.
 package fetch
 
 import (
@@ -22,8 +20,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Client makes exchanges over kept-alive connections. It is safe for
-// concurrent use.
+// Client makes exchanges over persistent connections. It is safe for concurrent use.
 type Client struct {
 	o      Options
 	fields []field
@@ -32,14 +29,14 @@ type Client struct {
 	pool   pool
 
 	scratch scratch
-	large   chan struct{} // a token for each body above SpillAt that is in memory
+	large   chan struct{} // holds one token per body above SpillAt in memory
 }
 
-// maxLarge is how many bodies above Options.SpillAt are in memory at a time:
-// two of 16 MiB are what the crawler lets wait to be read.
+// maxLarge is how many bodies above Options.SpillAt may be in memory at a time: the crawler keeps
+// bodies of up to 16 MiB in memory, and its maxHeld is 32 MiB.
 const maxLarge = 2
 
-// New makes a client. Close it when no exchange is going on any more.
+// New makes a client. Close it when no exchange is running.
 func New(o Options) *Client {
 	o = o.withDefaults()
 	return &Client{
@@ -57,12 +54,12 @@ func New(o Options) *Client {
 	}
 }
 
-// Allow lets hosts be at private addresses of the sorts that the seed's is at, and
-// at none where the seed is public.
+// Allow permits hosts to be at the kinds of private address that the seed's host is at; none if
+// the seed's address is public.
 func (c *Client) Allow(hosts ...string) { c.guard.allow(hosts...) }
 
-// Reach connects to u's origin, with TLS where u asks for it, and sends nothing. The
-// error says why that is not possible.
+// Reach connects to u's origin, with TLS if u is https, and sends nothing. The error, an *Error,
+// says why the connection failed.
 func (c *Client) Reach(ctx context.Context, u weburl.URL) error {
 	k, err := c.connect(ctx, u, time.Now().Add(c.o.ConnectTimeout))
 	if err != nil {
@@ -72,20 +69,19 @@ func (c *Client) Reach(ctx context.Context, u weburl.URL) error {
 	return k.Close()
 }
 
-// Close closes the idle connections, and those in use when they are done.
+// Close closes the idle connections; those in use are closed when their exchanges end.
 func (c *Client) Close() { c.pool.close() }
 
-// errStale is a kept connection that had died before it was used again, or
-// brought what nobody asked for.
+// errStale reports a pooled connection that had died before it was reused, or that held
+// unrequested data.
 var errStale = errors.New("the connection could not be reused")
 
-// errUnasked is an answer on a kept connection that another one followed: who
-// knows which of them was meant?
+// errUnasked reports that data followed the response on a reused connection: the response may
+// belong to another request.
 var errUnasked = errors.New("unexpected data after the response")
 
-// Do makes one exchange: connection, request, head, body. It always returns
-// an Exchange, to be Released; a failure is its Err. With a ctx that is done
-// nothing is sent.
+// Do makes one exchange: connection, request, head, body. It always returns an Exchange, which
+// the caller must Release; a failure is its Err. If ctx is already done, nothing is sent.
 func (c *Client) Do(ctx context.Context, r Request) *Exchange {
 	x := &Exchange{URL: r.URL, Times: Times{Start: c.o.Now()}}
 	x.rec = recording{buf: c.scratch.buffer(), scratch: &c.scratch}
@@ -107,7 +103,7 @@ func (c *Client) Do(ctx context.Context, r Request) *Exchange {
 	return x
 }
 
-// fail forgets what came and says why.
+// fail discards what was received and sets Err.
 func (x *Exchange) fail(err error) {
 	kind, cause := classify(err)
 	if kind == KindDisconnect && len(x.rec.buf) <= x.rec.request {
@@ -117,7 +113,7 @@ func (x *Exchange) fail(err error) {
 	x.reset()
 }
 
-// reset forgets what came.
+// reset discards what was received.
 func (x *Exchange) reset() {
 	x.undecode()
 	x.rec.forget()
@@ -125,9 +121,8 @@ func (x *Exchange) reset() {
 	x.Status, x.Header, x.Proto, x.Truncated, x.Cut, x.Unwanted = 0, nil, "", "", nil, false
 }
 
-// run makes the exchange, once more on a new connection where the kept one turns
-// out dead before it gave a byte, or brings more than was asked for (RFC 9112
-// §9.3.1: GET may be repeated).
+// run makes the exchange. It repeats it once on a new connection if a pooled one turns out dead
+// before its first byte, or brings more than was asked for (RFC 9112 §9.3.1: GET is idempotent).
 func (c *Client) run(ctx context.Context, x *Exchange, r Request) error {
 	if r.URL.IsZero() {
 		return bad(KindProtocol, "missing URL")
@@ -154,8 +149,8 @@ func (c *Client) run(ctx context.Context, x *Exchange, r Request) error {
 	return c.exchange(ctx, k, x, r, end)
 }
 
-// exchange uses k for one exchange and keeps or closes it. Closing it is
-// also how a cancelled context ends whatever k is waiting for.
+// exchange uses k for one exchange, then pools or closes it. When ctx is cancelled, closing k
+// ends whatever is waiting on it.
 func (c *Client) exchange(ctx context.Context, k *conn, x *Exchange, r Request, end time.Time) error {
 	if ctx.Err() != nil { // AfterFunc below would race with the request
 		k.Close()
@@ -165,7 +160,7 @@ func (c *Client) exchange(ctx context.Context, k *conn, x *Exchange, r Request, 
 		k.Close()
 		return err
 	}
-	if k.reused && !k.quiet() { // while it waited to be admitted
+	if k.reused && !k.quiet() { // data may have come while it waited for the gate
 		c.pool.discard(k)
 		return errStale
 	}
@@ -185,7 +180,7 @@ func (c *Client) exchange(ctx context.Context, k *conn, x *Exchange, r Request, 
 	return err
 }
 
-// admit asks the gate, last before the request is written.
+// admit asks the gate, just before the request is written.
 func (c *Client) admit(ctx context.Context, k *conn, r Request) error {
 	if c.o.Gate == nil {
 		return nil
@@ -200,8 +195,8 @@ func (c *Client) admit(ctx context.Context, k *conn, r Request) error {
 	return nil
 }
 
-// roundTrip sends the request and reads the response. keep says whether the
-// connection ends it as clean as it began.
+// roundTrip sends the request and reads the response. keep says whether the connection may be
+// reused.
 func (c *Client) roundTrip(ctx context.Context, k *conn, x *Exchange, r Request, end time.Time) (keep bool, err error) {
 	x.IP, x.TLSVersion, x.CipherSuite = k.ip, k.tls, k.cipher
 	if err := c.render(&x.rec, r, k); err != nil {
@@ -227,7 +222,7 @@ func (c *Client) roundTrip(ctx context.Context, k *conn, x *Exchange, r Request,
 	if err != nil {
 		return false, err
 	}
-	if r.HeadOnly { // whatever it says of a body, there is none
+	if r.HeadOnly { // a response to HEAD has no body, whatever its head says
 		x.frame = frame{Frame: http1.Frame{Keep: x.frame.Keep}}
 	}
 	if r.Wanted != nil && !r.Wanted(x.Status, x.Header) {
@@ -252,8 +247,8 @@ func (c *Client) roundTrip(ctx context.Context, k *conn, x *Exchange, r Request,
 	return clean && x.frame.Keep, err
 }
 
-// send writes the request, with the fields that are not kept: the proxy's own,
-// and those of a login.
+// send writes the request with the fields that are not recorded: Proxy-Authorization or those of
+// the login.
 func (k *conn) send(rec *recording) error {
 	request := rec.buf
 	switch {
@@ -268,7 +263,7 @@ func (k *conn) send(rec *recording) error {
 	return err
 }
 
-// stale is err, or errStale where a reused connection was found closed.
+// stale returns errStale if a reused connection was found closed, else err.
 func (k *conn) stale(err error) error {
 	if k.reused && dropped(err) {
 		return errStale
@@ -276,8 +271,8 @@ func (k *conn) stale(err error) error {
 	return err
 }
 
-// readHead reads up to the end of the final response's head. Interim
-// responses before it are dropped (RFC 9110 §15.2).
+// readHead reads to the end of the final response's head and drops interim responses (RFC 9110
+// §15.2).
 func (c *Client) readHead(k *conn, x *Exchange) error {
 	start, from := x.rec.request, x.rec.request
 	for interim := 0; interim <= maxInterim; interim++ {
@@ -301,7 +296,7 @@ func (c *Client) readHead(k *conn, x *Exchange) error {
 	return bad(KindProtocol, "too many interim responses")
 }
 
-// readToBlank reads until the head that begins at start is whole.
+// readToBlank reads until the head that begins at start is complete.
 func (c *Client) readToBlank(k *conn, x *Exchange, start, from int) (int, error) {
 	rec := &x.rec
 	most := int64(rec.request) + c.o.MaxHead
@@ -332,7 +327,7 @@ func (c *Client) readToBlank(k *conn, x *Exchange, start, from int) (int, error)
 	}
 }
 
-// notHTTP says early that what begins so will never be a status line.
+// notHTTP reports early that b cannot become a status line.
 func notHTTP(b []byte) error {
 	const want = "HTTP/1."
 	if n := min(len(b), len(want)); string(b[:n]) != want[:n] {
@@ -342,7 +337,7 @@ func notHTTP(b []byte) error {
 	return nil
 }
 
-// earlier is the earlier of two times.
+// earlier returns the earlier of two times.
 func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b

@@ -10,8 +10,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// FuzzCookies: whatever cookies a server sets, what is sent back is one line
-// of the request, and nothing goes to another site.
+// FuzzCookies: whatever cookies a server sets, the Cookie field sent back is one line, and no cookie
+// goes to another site.
 func FuzzCookies(f *testing.F) {
 	for _, s := range []string{"a=b", "a=b; Domain=com; Path=/", "a=\"b; c\"; Max-Age=9", "a=b\x00c; Domain=.h.example",
 		"=;=", "__Host-x=1; Secure", "a=b; Domain=127.0.0.1"} {

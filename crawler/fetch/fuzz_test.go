@@ -15,8 +15,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// script is a connection whose other side says its text, a piece at a time,
-// and then closes.
+// script is a connection whose peer sends text, piece octets at a time, and then closes.
 type script struct {
 	net.Conn
 	text  []byte
@@ -38,7 +37,7 @@ func (s *script) SetDeadline(time.Time) error      { return nil }
 func (s *script) SetReadDeadline(time.Time) error  { return nil }
 func (s *script) SetWriteDeadline(time.Time) error { return nil }
 
-// scripts is a client whose connections lead to scripts.
+// scripts is a client all of whose connections are scripts.
 type scripts struct {
 	*Client
 	next *script
@@ -53,7 +52,7 @@ func newScripts() *scripts {
 	return s
 }
 
-// ask makes one exchange with a server that says answer.
+// ask makes one exchange with a server that sends answer.
 func (s *scripts) ask(answer []byte, piece int) *Exchange {
 	s.pool.close() // no connection is kept
 	s.next = &script{text: answer, piece: piece}
@@ -62,8 +61,8 @@ func (s *scripts) ask(answer []byte, piece int) *Exchange {
 
 var blankBeforeColon = regexp.MustCompile(`(?m)^[^:\r\n]*[ \t]+:`)
 
-// FuzzResponse compares us with net/http's reader, where both take an answer
-// for a whole one, and an answer in one piece against one in small pieces.
+// FuzzResponse compares this client with net/http's reader where both accept a response, and a
+// response that arrives at once with the same one in small pieces.
 func FuzzResponse(f *testing.F) {
 	for _, s := range []string{
 		page, "", "HTTP/1.1 204 No\r\n\r\nx", "HTTP/1.0 200 OK\nA:b\n c\n\nxyz", "HTTP/1.1 100 C\r\n\r\n" + page,
@@ -88,11 +87,11 @@ func FuzzResponse(f *testing.F) {
 			return
 		}
 		if blankBeforeColon.Match(x.Head) {
-			return // such a field is another one to net/http; RFC 9112 §5.1 takes the blank away
+			return // net/http reads another field name; RFC 9112 §5.1 removes the blank in a response
 		}
 		r, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), nil)
 		if err != nil {
-			return // we are the more lenient one
+			return // this client is the more lenient one
 		}
 		body, err := io.ReadAll(r.Body)
 		if err != nil || x.Proto == "HTTP/1.0" && strings.Contains(strings.ToLower(string(x.Head)),
@@ -110,7 +109,7 @@ func payloadOf(t *testing.T, x *Exchange) []byte {
 	return []byte(all(t, r, n))
 }
 
-// FuzzDecoded undoes every coding of anything, within its bounds.
+// FuzzDecoded decodes arbitrary input with every coding and checks the limits.
 func FuzzDecoded(f *testing.F) {
 	for _, c := range []string{"gzip", "zlib", "raw", "br", "zstd"} {
 		f.Add(strings.NewReplacer("zlib", "deflate", "raw", "deflate").Replace(c),

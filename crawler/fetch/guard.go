@@ -8,22 +8,21 @@ import (
 	"sync"
 )
 
-// guard refuses addresses that a public site has no business to send us to
-// (server-side request forgery). It looks at the very address to be dialled,
-// every time, so that neither a redirect, nor a name that changes its
-// address, nor an answer that mixes addresses gets round it.
+// guard refuses addresses that are not on the public internet (server-side request forgery). It
+// checks the address that is actually dialled, each time, so that redirects, names that change
+// their address and answers that mix addresses do not get round it.
 type guard struct {
-	host string // the seed's, which may be at a private address
+	host string // the seed's host, which may have a private address
 
 	mu    sync.Mutex
-	also  map[string]bool // hosts that may be at an address of the seed's sorts
-	known bool            // the seed's addresses have been seen
-	kinds map[string]bool // the sorts of private address it was at, at first sight
+	also  map[string]bool // hosts that may have the same kinds of private address as the seed
+	known bool            // the seed's addresses have been resolved
+	kinds map[string]bool // the kinds of private address that the seed's host had when first resolved
 }
 
-// admit leaves of a host's addresses those that may be dialled, or says why
-// there is none. The first answer for the seed's own host decides whether it
-// is a private one: a public seed that later points inside is refused.
+// admit returns those of a host's addresses that may be dialled, or an error if there are none.
+// The first answer for the seed's host decides whether the host counts as private: if it was
+// public, private addresses are refused later.
 func (g *guard) admit(host string, addrs []netip.Addr) ([]netip.Addr, error) {
 	kinds := make([]string, len(addrs))
 	for i, a := range addrs {
@@ -46,7 +45,7 @@ func (g *guard) isSeed(host string) bool {
 	return g.host != "" && strings.EqualFold(bare(host), bare(g.host))
 }
 
-// allow lets a host be where the seed may be.
+// allow grants hosts the private address kinds of the seed.
 func (g *guard) allow(hosts ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -55,8 +54,8 @@ func (g *guard) allow(hosts ...string) {
 	}
 }
 
-// excused are the sorts of private address that a host may be at: those of the seed,
-// for itself and for whom allow has named. It takes in what the seed is at.
+// excused returns the kinds of private address that host may have: the seed's, for the seed's host
+// and those passed to allow. It also learns the seed's kinds.
 func (g *guard) excused(host string, kinds []string) map[string]bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -66,19 +65,18 @@ func (g *guard) excused(host string, kinds []string) map[string]bool {
 	case !g.also[strings.ToLower(bare(host))]:
 		return nil
 	}
-	return g.kinds // never changed once it is made
+	return g.kinds // the map is never modified after learn has made it
 }
 
-// waits says whether a host is judged by the seed's addresses, and these have not
-// been seen yet.
+// waits reports whether host is judged by the seed's addresses and these are not known yet.
 func (g *guard) waits(host string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.host != "" && !g.isSeed(host) && g.also[strings.ToLower(bare(host))] && !g.known
 }
 
-// learn notes, once, the sorts of private address of the seed's own host,
-// if it is at no other. g.mu is held.
+// learn records, once, the kinds of private address of the seed's host. A host that also has a
+// public address gets none. g.mu is held.
 func (g *guard) learn(kinds []string) {
 	if g.known || len(kinds) == 0 {
 		return
@@ -94,8 +92,8 @@ func (g *guard) learn(kinds []string) {
 	g.kinds = all
 }
 
-// named refuses, of the hosts a proxy is to resolve for us, literal
-// addresses and the names of this machine (RFC 6761 §6.3).
+// named checks a host that a proxy will resolve: it refuses literal private addresses and
+// localhost names (RFC 6761 §6.3).
 func (g *guard) named(host string) error {
 	if g.isSeed(host) {
 		return nil
@@ -111,7 +109,7 @@ func (g *guard) named(host string) error {
 	return nil
 }
 
-// bare is a host without the brackets of an IPv6 address.
+// bare removes the brackets of an IPv6 literal.
 func bare(host string) string {
 	if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
 		return host[1 : len(host)-1]
@@ -125,8 +123,8 @@ type special struct {
 	kind   string
 }
 
-// specials are the IANA special-purpose registries (RFC 6890), IPv4 first.
-// Of IPv6 only those within 2000::/3 need naming; the rest is refused whole.
+// specials are the IANA special-purpose address registries (RFC 6890). Of IPv6, blocks outside
+// 2000::/3 are listed only for a better description: addressKind refuses all of them.
 var specials = []special{
 	{netip.MustParsePrefix("0.0.0.0/8"), "unspecified"},
 	{netip.MustParsePrefix("10.0.0.0/8"), "private"},
@@ -150,7 +148,7 @@ var specials = []special{
 	{netip.MustParsePrefix("fe80::/10"), "link-local"},
 	{netip.MustParsePrefix("fec0::/10"), "private"},
 	{netip.MustParsePrefix("ff00::/8"), "multicast"},
-	{netip.MustParsePrefix("2001::/23"), "reserved"}, // Teredo and ORCHID among them
+	{netip.MustParsePrefix("2001::/23"), "reserved"}, // includes Teredo and ORCHID
 	{netip.MustParsePrefix("2001:db8::/32"), "documentation"},
 	{netip.MustParsePrefix("3fff::/20"), "documentation"},
 }
@@ -162,8 +160,8 @@ var (
 	sixTo4  = netip.MustParsePrefix("2002::/16")    // RFC 3056 §2
 )
 
-// addressKind is "" for an address of the public internet, else what it is.
-// An IPv6 address that carries an IPv4 address is what that one is.
+// addressKind returns "" for a public address, else its kind. An IPv6 address that embeds an IPv4
+// address has the kind of that one.
 func addressKind(a netip.Addr) string {
 	if !a.IsValid() {
 		return "invalid"

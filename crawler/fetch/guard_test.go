@@ -42,8 +42,8 @@ func TestAddressKind(t *testing.T) {
 	}
 }
 
-// resolver answers with one line of addresses after the other, the last one
-// again and again, and its dialler notes whom it dials.
+// resolver answers lookups with one line of addresses after the other and repeats the last; its dialler
+// records the addresses dialled.
 type resolver struct {
 	answers []string
 	dialled []string
@@ -70,7 +70,7 @@ func (r *resolver) dial(ctx context.Context, network, addr string) (net.Conn, er
 	return new(net.Dialer).DialContext(ctx, network, r.to)
 }
 
-// What is dialled, and what is not, for two requests to a host.
+// Which addresses are dialled and which are refused, for two requests to one host.
 func TestGuard(t *testing.T) {
 	tests := []struct {
 		name, seed, url string
@@ -140,7 +140,7 @@ func TestErrorsAreShort(t *testing.T) {
 	}
 }
 
-// The first address that answers is taken, the others are let go.
+// The first address that connects is used, and the other attempts are dropped.
 func TestRace(t *testing.T) {
 	t.Parallel()
 	server := say(t, "HTTP/1.1 200 OK\r\n\r\nx")
@@ -173,8 +173,8 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// A server that listens at ::1 only is found by its name, whichever of the addresses
-// of localhost stands first.
+// A server that listens on ::1 only is reached as localhost, in whichever order localhost's addresses
+// are listed.
 func TestLocalhostAtIPv6Only(t *testing.T) {
 	l, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// authority signs certificates, good ones and others.
+// authority signs certificates, valid and invalid ones.
 type authority struct {
 	t    *testing.T
 	key  *ecdsa.PrivateKey
@@ -46,7 +46,7 @@ func (a *authority) sign(c, parent *x509.Certificate, key *ecdsa.PrivateKey) *x5
 	return signed
 }
 
-// server is a TLS server with a certificate for 127.0.0.1 that change spoils.
+// server starts a TLS server whose certificate for 127.0.0.1 was altered by change.
 func (a *authority) server(change func(*x509.Certificate), self bool) string {
 	a.t.Helper()
 	c := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "127.0.0.1"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
@@ -86,7 +86,7 @@ func answerAll(l net.Listener) {
 	}
 }
 
-// A certificate is good for its names and its time, signed by one that is known.
+// A certificate is accepted only for its names, within its validity, and signed by a known authority.
 func TestCertificates(t *testing.T) {
 	a := newAuthority(t)
 	roots := x509.NewCertPool()
@@ -120,13 +120,13 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// record is a TLS record of a kind: 21 is an alert, 22 of the handshake.
+// record makes a TLS record; kind 21 is an alert, 22 a handshake message.
 func record(kind byte, body []byte) []byte {
 	b := binary.BigEndian.AppendUint16([]byte{kind, 3, 3}, uint16(len(body)))
 	return append(b, body...)
 }
 
-// forever writes a piece again and again, until nobody reads.
+// forever writes a piece again and again until the peer closes.
 func forever(c net.Conn, piece []byte, pause time.Duration) {
 	for {
 		if _, err := c.Write(piece); err != nil {
@@ -136,7 +136,7 @@ func forever(c net.Conn, piece []byte, pause time.Duration) {
 	}
 }
 
-// Whatever comes in place of a handshake, there is an error, in time.
+// Whatever a server sends instead of a handshake, there is an error in bounded time.
 func TestBrokenHandshakes(t *testing.T) {
 	hello := append([]byte{2, 0xff, 0xff, 0xff}, make([]byte, 8000)...) // a ServerHello of 16 MB
 	for name, speak := range map[string]func(c net.Conn){
@@ -179,8 +179,8 @@ func TestBrokenHandshakes(t *testing.T) {
 	}
 }
 
-// A SOCKS proxy that lies is an error of the proxy, in time. What stands behind
-// its last word is taken for the site's, as all that comes through a proxy is.
+// A SOCKS proxy that misbehaves gives a proxy error in bounded time. What it sends after its reply is
+// taken for the site's, as all data through the tunnel is.
 func TestLyingSOCKS(t *testing.T) {
 	granted := "\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00"
 	for _, tt := range []struct {
@@ -239,7 +239,7 @@ func TestLyingSOCKS(t *testing.T) {
 	}
 }
 
-// What a proxy says in place of a tunnel never becomes the page of a site by https.
+// What a proxy sends instead of opening a tunnel never becomes the page of an https site.
 func TestLyingTunnels(t *testing.T) {
 	a := newAuthority(t)
 	roots := x509.NewCertPool()

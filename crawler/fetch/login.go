@@ -16,31 +16,29 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Withheld stands in what is kept of an exchange where a credential was.
+// Withheld replaces credentials in the recorded request and response.
 const Withheld = "(withheld)"
 
-// Login is what one origin is shown by a client that may see more of it than
-// everybody. It is sent to that origin only, and never kept: the request's
-// copy has Withheld in its place, and so have the cookies that the origin sets.
+// Login holds the credentials for one origin. They are sent to that origin only and never
+// recorded: Withheld replaces them in the request, and the value of Set-Cookie in the response.
 type Login struct {
-	Origin        string            // of a weburl.URL
+	Origin        string            // as weburl.URL.Origin returns it
 	Authorization string            // the value of the field; "" sends none
-	Header        http.Header       // further fields that hold credentials; see Secret
+	Header        http.Header       // further header fields with credentials; see Secret
 	Cookies       http.CookieJar    // nil sends none
-	Names         []string          // of the cookies that make the login
+	Names         []string          // names of the cookies that are the login
 	Certificates  []tls.Certificate // shown in the TLS handshake with Origin
 
-	cleared atomic.Pointer[string] // the name of the cookie that the origin took away
+	cleared atomic.Pointer[string] // name of the login cookie that the origin deleted
 }
 
-// goesTo says whether a request over k is shown the login: not one that a proxy
-// would read.
+// goesTo reports whether a request for u over k carries the login; not if a proxy could read it.
 func (l *Login) goesTo(u weburl.URL, k *conn) bool {
 	return l != nil && u.Origin() == l.Origin && k.forward == nil
 }
 
-// appendLogin adds to the request the names of the fields that are withheld;
-// secret holds the fields themselves.
+// appendLogin appends the login's fields to the request b with their values withheld; secret has
+// the fields with their values.
 func (l *Login) appendLogin(b []byte, r Request) (request, secret []byte) {
 	add := func(name, value string) {
 		if value == "" || !httpguts.ValidHeaderFieldValue(value) {
@@ -59,8 +57,8 @@ func (l *Login) appendLogin(b []byte, r Request) (request, secret []byte) {
 	return b, secret
 }
 
-// cookieLine is the value of Cookie for u (RFC 6265 §5.4), as the cookies were
-// given.
+// cookieLine returns the value of Cookie for u (RFC 6265 §5.4), without the escaping that
+// http.Request.AddCookie applies.
 func (l *Login) cookieLine(u weburl.URL) string {
 	at := secureURL(u)
 	if l.Cookies == nil || at == nil {
@@ -73,8 +71,7 @@ func (l *Login) cookieLine(u weburl.URL) string {
 	return strings.Join(pairs, "; ")
 }
 
-// secureURL is u for a jar. Where the login may be shown, the way is safe: TLS,
-// or this machine.
+// secureURL is u as https, for the cookie jar: a login is only sent over TLS or to this machine.
 func secureURL(u weburl.URL) *url.URL {
 	at := standard(u)
 	if at != nil {
@@ -83,8 +80,8 @@ func secureURL(u weburl.URL) *url.URL {
 	return at
 }
 
-// withhold takes the cookies that the origin sets out of what is kept, and notes
-// which of the login's it clears.
+// withhold removes Set-Cookie values from the recorded response, gives the cookies to the jar, and
+// records which login cookie the response deletes.
 func (l *Login) withhold(x *Exchange, now time.Time) {
 	if len(x.Header["Set-Cookie"]) == 0 {
 		return
@@ -94,11 +91,11 @@ func (l *Login) withhold(x *Exchange, now time.Time) {
 		switch {
 		case slices.Contains(l.Names, k.Name) && clears(k, now):
 			x.Cleared = k.Name
-		case k.Name == x.Cleared: // taken away and given anew
+		case k.Name == x.Cleared: // deleted and set again in the same response
 			x.Cleared = ""
 		}
 	}
-	if name := x.Cleared; name != "" { // before the jar forgets it: see missing
+	if name := x.Cleared; name != "" { // before the jar deletes it: see missing
 		l.cleared.Store(&name)
 	}
 	if at := secureURL(x.URL); l.Cookies != nil && at != nil {
@@ -108,8 +105,8 @@ func (l *Login) withhold(x *Exchange, now time.Time) {
 	x.Head = withoutCookies(x.Head)
 }
 
-// missing is the cookie whose loss made a request of the login's origin go without
-// it: another answer, read meanwhile, had taken it away. "" if there is none.
+// missing returns the name of the login cookie that an earlier response deleted, so that a request
+// to the login's origin went without it; "" if there is none.
 func (l *Login) missing(u weburl.URL) string {
 	if l == nil || u.Origin() != l.Origin || l.cleared.Load() == nil {
 		return ""
@@ -117,12 +114,12 @@ func (l *Login) missing(u weburl.URL) string {
 	return *l.cleared.Load()
 }
 
-// clears says whether a Set-Cookie takes the cookie away (RFC 6265 §3.1).
+// clears reports whether a Set-Cookie deletes the cookie (RFC 6265 §3.1).
 func clears(k *http.Cookie, now time.Time) bool {
 	return k.Value == "" || k.Value == "deleted" || k.MaxAge < 0 || !k.Expires.IsZero() && k.Expires.Before(now)
 }
 
-// withoutCookies is a copy of a head in which Set-Cookie has no value.
+// withoutCookies copies a head with Withheld as the value of each Set-Cookie.
 func withoutCookies(head []byte) []byte {
 	var res []byte
 	folded := false
@@ -130,7 +127,7 @@ func withoutCookies(head []byte) []byte {
 		name, _, isField := bytes.Cut(line, []byte(":"))
 		switch {
 		case folded && (line[0] == ' ' || line[0] == '\t'):
-			continue // obs-fold: still the value (RFC 9112 §5.2)
+			continue // obs-fold: continues the value (RFC 9112 §5.2)
 		case isField && strings.EqualFold(string(bytes.TrimSpace(name)), "Set-Cookie"):
 			folded = true
 			res = append(res, name...)

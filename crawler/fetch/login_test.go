@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// Once an answer has taken the login's cookie away, what is asked for without it
-// says so; an answer that gives the cookie anew ends nothing.
+// Once a response has deleted the login's cookie, exchanges without it say so; a response that sets
+// the cookie again does not end the login.
 func TestCookieTakenAway(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name  string
 		set   []*http.Cookie
-		takes string // what the answer takes away, and what later ones miss
+		takes string // the cookie that the response deletes and later exchanges miss
 	}{
 		{"taken away", []*http.Cookie{{Name: "session", MaxAge: -1}}, "session"},
 		{"given anew", []*http.Cookie{{Name: "session", MaxAge: -1}, {Name: "session", Value: "b"}}, ""},

@@ -14,32 +14,31 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The bounds on what a server may make us read, hold or wait for. Those that
-// depend on the crawl are in Options; these hold always.
+// Fixed bounds on what a server may make the client read, hold or wait for. Those that depend on
+// the crawl are in Options.
 const (
 	maxInterim   = 8  // interim (1xx) responses before the final one
 	maxAddresses = 16 // addresses tried for one host
 	maxIdle      = 64 // connections kept between requests, all hosts together
 	idleFor      = 90 * time.Second
-	headStart    = 300 * time.Millisecond // before the next address is tried too (RFC 8305 §5)
+	headStart    = 300 * time.Millisecond // before the next address is dialled too (RFC 8305 §5)
 )
 
-// Timeouts bound the parts of an exchange.
+// Timeouts bound the phases of an exchange.
 type Timeouts struct {
-	ConnectTimeout time.Duration // name, connection and TLS together; 0 is 20 s
+	ConnectTimeout time.Duration // name lookup, connection and TLS together; 0 is 20 s
 	HeadTimeout    time.Duration // from the request to the end of the head; 0 is 60 s
-	IdleTimeout    time.Duration // between two pieces of a body; 0 is 30 s
-	TotalTimeout   time.Duration // one exchange in all; 0 is 20 min
+	IdleTimeout    time.Duration // between two reads of a body; 0 is 30 s
+	TotalTimeout   time.Duration // the whole exchange; 0 is 20 min
 }
 
-// Options are the settings of a Client. The zero value is usable: it fetches
-// from public addresses, directly, with the bounds named below.
+// Options are the settings of a Client. The zero value fetches from public addresses without a
+// proxy, with the default bounds given below.
 type Options struct {
-	// UserAgent is sent as it is; empty sends none.
+	// UserAgent is sent unchanged; empty sends no User-Agent.
 	UserAgent string
-	// Header is sent with every request, after our own fields, in sorted
-	// order. Fields that frame the message (Host, Connection,
-	// Content-Length, Transfer-Encoding, …) are left out.
+	// Header is sent with every request, after our own fields, sorted by name. Fields that hold
+	// credentials (Secret) or frame the message (Unsettable) are left out.
 	Header http.Header
 
 	Timeouts
@@ -47,49 +46,45 @@ type Options struct {
 	MaxHead int64 // bytes of all heads of an exchange, interim ones too; 0 is 1 MiB
 	MaxBody int64 // bytes of the body as transferred; 0 is 1 GiB
 	SpillAt int64 // bytes of a body held in memory before Request.Hold is asked again; 0 is 4 MiB
-	// Spill makes the file of a body that is not held in memory. Where it is
-	// nil there are no files: a body is cut where it would go to one.
+	// Spill creates the file for a body that is not held in memory. If it is nil, a body is
+	// truncated instead.
 	Spill func() (File, error)
 
-	// Proxy says which proxy, nil for none, serves an URL; see ProxyURL and
-	// ProxyFromEnvironment. A proxy itself is dialled unguarded, as it was
-	// the user who named it, and resolves names for us: literal addresses
-	// that the guard refuses are refused before it, names it resolves to
-	// such addresses are its business.
+	// Proxy returns the proxy for a URL, nil for none; see ProxyURL and ProxyFromEnvironment. A
+	// proxy is dialled without the address guard, as the user named it. It resolves names for
+	// us: literal addresses are checked by the guard first, the addresses of names are not.
 	Proxy func(*url.URL) (*url.URL, error)
-	// RootCAs verify servers; nil is the system's. They are always verified.
+	// RootCAs verify servers; nil is the system's. Certificates are always verified.
 	RootCAs *x509.CertPool
-	// AllowHost is the seed's own host, as URL.Hostname gives it: the one host,
-	// but for those of Client.Allow, that may be at a private address, if it is
-	// there at first sight.
+	// AllowHost is the seed's host, as URL.Hostname returns it. Only this host, and those of
+	// Client.Allow, may have a private address, and only if it had one when first resolved.
 	AllowHost string
-	// Cookies keeps cookies; nil, the default, neither keeps nor sends any.
+	// Cookies is the cookie jar; nil neither keeps nor sends cookies.
 	Cookies http.CookieJar
-	// Login is what one origin is shown; nil is nothing.
+	// Login holds the credentials for one origin; nil is none.
 	Login *Login
-	// Sign gives the fields that sign a request to an authority; nil signs none.
+	// Sign returns the header fields that sign a request to an authority; nil signs nothing.
 	Sign func(authority string, now time.Time) http.Header
-	// Ceiling bounds the bytes a second of all connections together, as they
-	// come: heads, bodies and TLS; nil is none. Its burst is what is read at once.
+	// Ceiling bounds the bytes per second received over all connections together: heads, bodies
+	// and TLS; nil is no bound. Its burst is the most that one read returns.
 	Ceiling *rate.Limiter
-	// Gate is asked right before each request is written, one that is sent once
-	// more included, with the host as URL.Host gives it and the address that it
-	// goes to, which is not valid behind a proxy. It may wait until ctx is done;
-	// with an error nothing is sent, and the exchange fails with KindLocal.
+	// Gate is called just before each request is written, repeated ones included. host is as
+	// URL.Host returns it; addr is the address dialled, invalid behind a proxy. Gate may block
+	// until ctx is done. If it returns an error, nothing is sent and the exchange fails with
+	// KindLocal.
 	Gate func(ctx context.Context, host string, addr netip.Addr) error
-	// Logger gets what is worth knowing at level debug; nil is silence.
+	// Logger gets debug messages; nil discards them.
 	Logger *slog.Logger
 
-	// Now is the clock that exchanges are dated by; nil is time.Now. Timeouts go by
-	// the system's own.
+	// Now dates exchanges; nil is time.Now. Timeouts always use the system clock.
 	Now func() time.Time
-	// Lookup and Dial replace the system's resolver and dialler, in tests.
-	// Dial is given literal addresses that the guard has let through.
+	// Lookup and Dial replace the system's resolver and dialler in tests. Dial gets literal
+	// addresses that the guard has admitted.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// withDefaults fills in what was left zero.
+// withDefaults replaces zero values by the defaults.
 func (o Options) withDefaults() Options {
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, 20*time.Second)
 	o.HeadTimeout = cmp.Or(o.HeadTimeout, 60*time.Second)

@@ -20,8 +20,8 @@ import (
 	"golang.org/x/net/proxy"
 )
 
-// ProxyURL uses one proxy for everything, this machine's own addresses
-// included: http, https, socks5 or socks5h://[user:password@]host[:port].
+// ProxyURL returns an Options.Proxy that uses one proxy for every URL, local ones included. raw is
+// http, https, socks5 or socks5h://[user:password@]host[:port].
 func ProxyURL(raw string) (func(*url.URL) (*url.URL, error), error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Hostname() == "" {
@@ -33,8 +33,9 @@ func ProxyURL(raw string) (func(*url.URL) (*url.URL, error), error) {
 	return func(*url.URL) (*url.URL, error) { return u, nil }, nil
 }
 
-// ProxyFromEnvironment reads HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY,
-// also in lower case, as they are now. Loopback hosts never go to a proxy.
+// ProxyFromEnvironment returns an Options.Proxy from the present values of HTTP_PROXY,
+// HTTPS_PROXY, ALL_PROXY and NO_PROXY, also in lower case; nil if none is set. Loopback hosts are
+// never proxied.
 func ProxyFromEnvironment() func(*url.URL) (*url.URL, error) {
 	conf := httpproxy.FromEnvironment()
 	all := cmp.Or(os.Getenv("ALL_PROXY"), os.Getenv("all_proxy"))
@@ -46,14 +47,14 @@ func ProxyFromEnvironment() func(*url.URL) (*url.URL, error) {
 	find := conf.ProxyFunc()
 	return func(u *url.URL) (*url.URL, error) {
 		p, err := find(u)
-		if err != nil { // its text may hold the proxy's password
+		if err != nil { // err may contain the proxy's password
 			return nil, errors.New("unusable proxy in the environment")
 		}
 		return p, nil
 	}
 }
 
-// proxyPort is the port of a proxy, "" where its scheme is unknown.
+// proxyPort returns the port of a proxy; "" if its scheme is unknown.
 func proxyPort(u *url.URL) string {
 	port := map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme]
 	if port == "" {
@@ -62,8 +63,8 @@ func proxyPort(u *url.URL) string {
 	return cmp.Or(u.Port(), port)
 }
 
-// connectProxy opens a way to u through a proxy: plain HTTP is handed over
-// request by request, TLS goes through a tunnel, SOCKS carries both.
+// connectProxy connects to u through a proxy. An HTTP proxy is sent http requests in absolute form
+// and gets a CONNECT tunnel for https; SOCKS carries both.
 func (c *Client) connectProxy(ctx context.Context, u weburl.URL, p *url.URL) (*conn, error) {
 	if err := c.guard.named(u.Hostname()); err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func (c *Client) connectProxy(ctx context.Context, u weburl.URL, p *url.URL) (*c
 	return c.secure(ctx, nc, below, u)
 }
 
-// proxyFault says that the proxy failed, unless we stopped or time ran out.
+// proxyFault makes err a KindProxy fault unless it was cancelled or local.
 func proxyFault(err error) error {
 	kind, text := classify(err)
 	if kind == KindCanceled || kind == KindLocal {
@@ -107,7 +108,7 @@ func proxyFault(err error) error {
 	return &fault{KindProxy, text}
 }
 
-// dialHTTPProxy connects to a proxy, with TLS if it is an https one.
+// dialHTTPProxy connects to an HTTP proxy, with TLS if its scheme is https.
 func (c *Client) dialHTTPProxy(ctx context.Context, p *url.URL, addr string) (nc, below net.Conn, err error) {
 	nc, err = c.o.Dial(ctx, "tcp", addr)
 	if err != nil || p.Scheme == "http" {
@@ -131,8 +132,8 @@ func (d dialer) DialContext(ctx context.Context, network, address string) (net.C
 	return d(ctx, network, address)
 }
 
-// dialSocks asks a SOCKS5 proxy for a connection to target; the proxy
-// resolves the name (RFC 1928 §4).
+// dialSocks asks a SOCKS5 proxy for a connection to target. The proxy resolves the name (RFC 1928
+// §4).
 func (c *Client) dialSocks(ctx context.Context, p *url.URL, addr, target string) (net.Conn, error) {
 	var auth *proxy.Auth
 	if p.User != nil {
@@ -146,7 +147,7 @@ func (c *Client) dialSocks(ctx context.Context, p *url.URL, addr, target string)
 	return d.(proxy.ContextDialer).DialContext(ctx, "tcp", target)
 }
 
-// tunnel asks an HTTP proxy for a way through (RFC 9110 §9.3.6).
+// tunnel asks an HTTP proxy for a tunnel to target (CONNECT, RFC 9110 §9.3.6).
 func tunnel(ctx context.Context, nc net.Conn, target, auth string) error {
 	if end, ok := ctx.Deadline(); ok {
 		nc.SetDeadline(end)
@@ -175,7 +176,7 @@ func tunnel(ctx context.Context, nc net.Conn, target, auth string) error {
 	return nc.SetDeadline(time.Time{})
 }
 
-// basic is the Proxy-Authorization for the URL's user, or "".
+// basic returns the Proxy-Authorization for the URL's user; "" if it has none.
 func basic(p *url.URL) string {
 	if p.User == nil {
 		return ""

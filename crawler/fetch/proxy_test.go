@@ -17,7 +17,7 @@ import (
 
 var discard = log.New(io.Discard, "", 0)
 
-// httpProxy forwards everything to one origin, and notes what it was asked.
+// httpProxy forwards everything to one origin and records its requests.
 type httpProxy struct {
 	to    string
 	mu    sync.Mutex
@@ -50,7 +50,7 @@ func (p *httpProxy) answer(t *testing.T) *rawServer {
 	})
 }
 
-// first is the first request it got.
+// first returns the first request received.
 func (p *httpProxy) first() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,7 +128,7 @@ func TestBadProxies(t *testing.T) {
 	}
 }
 
-// socks is a SOCKS5 proxy for one connection, to one origin.
+// socks runs a SOCKS5 proxy for one connection to one origin and returns its address.
 func socks(t *testing.T, to string, asked chan<- string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -173,7 +173,7 @@ func TestSOCKS(t *testing.T) {
 	}
 }
 
-// A proxy is no way round the guard, as far as a name tells.
+// A proxy does not bypass the address guard, as far as the host name alone tells.
 func TestGuardBeforeProxies(t *testing.T) {
 	for _, u := range []string{"http://127.0.0.1/", "http://localhost/", "http://a.localhost./", "http://[::1]/",
 		"http://169.254.169.254/", "https://10.0.0.1/"} {

@@ -7,37 +7,35 @@ import (
 	"io"
 )
 
-// maxGrow is the most that is made room for before it has come.
+// maxGrow is the most that is allocated in advance because of an announced length.
 const maxGrow = 1 << 20
 
-// recording holds what was sent and received in one exchange, verbatim: the
-// request, the heads and, behind them, the body, which may move to a file that
-// has no name, so that nothing of it is left whatever happens.
+// recording holds the verbatim request, heads and body of one exchange. The body may move to an
+// unnamed file, which the system removes even after a crash.
 type recording struct {
-	buf     []byte // all of it; with a file, the body's place is room to read into
-	request int    // where the request ends in buf
-	open    int    // of the request, what is sent as it stands here
-	secret  []byte // not empty: the fields that are sent in place of what follows
-	head    int    // where the final head begins
-	body    int    // where it ends and the body begins
+	buf     []byte // request, heads and body; if file is set, the space behind the head is the read buffer
+	request int    // end of the request in buf
+	open    int    // end of the part of the request that is sent as recorded
+	secret  []byte // not empty: the fields sent instead of the rest
+	head    int    // start of the final head
+	body    int    // end of the head and start of the body
 	size    int64  // octets of body recorded
 	scratch *scratch
 	file    File
-	large   chan struct{} // not nil: a token of it is held
+	large   chan struct{} // not nil: this recording holds one of its tokens
 }
 
-// ErrNoRoom says that the file of a body could not be made or written.
+// ErrNoRoom reports that the file for a body could not be created or written.
 var ErrNoRoom = errors.New("no room for the body")
 
-// File holds a body. It is gone when it is closed or the process ends.
+// File holds a body. It disappears when it is closed or the process ends.
 type File interface {
 	io.Writer
 	io.ReaderAt
 	io.Closer
 }
 
-// space gives room to read into, for want more octets of body as far as is
-// known (-1: unknown).
+// space returns room to read into. want is how many more octets of body are expected; -1 is unknown.
 func (r *recording) space(want int64) []byte {
 	if free := int64(cap(r.buf) - len(r.buf)); free == 0 || free < min(want, 16<<10) {
 		r.grow(want)
@@ -45,7 +43,7 @@ func (r *recording) space(want int64) []byte {
 	return r.buf[len(r.buf):cap(r.buf)]
 }
 
-// grow makes room for want more octets, within reason: lengths may lie.
+// grow makes room for want more octets, but for at most maxGrow, since announced lengths may lie.
 func (r *recording) grow(want int64) {
 	n := len(r.buf) + int(min(max(want, 1), maxGrow))
 	if cap(r.buf) >= n {
@@ -60,7 +58,7 @@ func (r *recording) grow(want int64) {
 	r.buf = buf
 }
 
-// keep records the next n octets of the space that was given as body.
+// keep records the first n octets of the space returned as body.
 func (r *recording) keep(n int) error {
 	r.size += int64(n)
 	if r.file == nil {
@@ -90,7 +88,7 @@ func (r *recording) write(b []byte) error {
 	return nil
 }
 
-// yield gives the token of large bodies back.
+// yield returns the token for large bodies.
 func (r *recording) yield() {
 	if r.large != nil {
 		<-r.large
@@ -98,7 +96,7 @@ func (r *recording) yield() {
 	}
 }
 
-// reader gives the recorded body, anew each time.
+// reader returns a new reader of the recorded body.
 func (r *recording) reader() io.Reader {
 	if r.file != nil {
 		return io.NewSectionReader(r.file, 0, r.size)
@@ -106,7 +104,7 @@ func (r *recording) reader() io.Reader {
 	return bytes.NewReader(r.memory())
 }
 
-// memory is the body where it is in memory, else nil.
+// memory returns the body if it is in memory, else nil.
 func (r *recording) memory() []byte {
 	if r.file != nil {
 		return nil
@@ -114,7 +112,7 @@ func (r *recording) memory() []byte {
 	return r.buf[r.body:]
 }
 
-// forget drops everything but the request.
+// forget drops everything except the request.
 func (r *recording) forget() {
 	r.buf = r.buf[:r.request]
 	r.head, r.body, r.size = r.request, r.request, 0
@@ -122,7 +120,7 @@ func (r *recording) forget() {
 	r.yield()
 }
 
-// release gives the buffer back and closes the file.
+// release recycles the buffer and closes the file.
 func (r *recording) release() {
 	r.closeFile()
 	r.scratch.recycle(r.buf)

@@ -6,9 +6,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Replay is an exchange made long ago, of what an archive keeps of it: the
-// head verbatim and the payload, or as much of it as is to be read. It asks
-// nobody. Its digest is that of the payload given.
+// Replay makes an Exchange from an archived head and its payload, or as much of that as is to be
+// read. Nothing is sent. PayloadDigest covers the payload given. The caller must Release it.
 func (c *Client) Replay(u weburl.URL, start time.Time, head, payload []byte) (*Exchange, error) {
 	x := &Exchange{URL: u, Times: Times{Start: start}, payload: int64(len(payload))}
 	x.rec = recording{buf: append(c.scratch.buffer(), head...), scratch: &c.scratch, body: len(head),

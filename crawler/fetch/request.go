@@ -16,24 +16,21 @@ import (
 // Request is what to fetch.
 type Request struct {
 	URL weburl.URL
-	// Header is for this request only; a field here replaces one of ours
-	// and of Options. Credentials belong here, given by who knows that the
-	// URL is of the origin they are for.
+	// Header is for this request only; its fields replace ours and those of Options. The
+	// caller must pass credentials only if the URL has the origin they are for.
 	Header http.Header
 	// HeadOnly asks for the head alone (HEAD, RFC 9110 §9.3.2).
 	HeadOnly bool
 	// MaxBody replaces Options.MaxBody where it is not 0.
 	MaxBody int64
-	// Wanted, where it is not nil, is asked once the head of the final response
-	// is there. If it is false, the body is not read and the connection is
-	// not used again.
+	// Wanted, if not nil, is called with the head of the final response. If it returns false,
+	// the body is not read and the connection is closed.
 	Wanted func(status int, h http.Header) bool
-	// Hold, where it is not nil, is asked how the body is to be held: before any
-	// of it is read, and each Options.SpillAt bytes that are in memory. Where it
-	// is nil, the answer is InFile once there are so many.
+	// Hold, if not nil, says how the body is to be held. It is called before any of the body is
+	// read and after each Options.SpillAt bytes in memory. nil is InFile from there on.
 	Hold func(x *Exchange) Holding
-	// Step, where it is not nil, is called as the exchange goes on, with one of
-	// the steps below; the first, StepConnect, is the caller's to assume.
+	// Step, if not nil, is called with each of the steps below as the exchange reaches it, except
+	// StepConnect, with which every exchange begins.
 	Step func(string)
 }
 
@@ -42,9 +39,9 @@ type Holding int
 
 // The ways to hold a body.
 const (
-	InMemory  Holding = iota // go on reading into memory
-	InFile                   // it may go to a file
-	NotNeeded                // read no more of it
+	InMemory  Holding = iota // continue reading into memory
+	InFile                   // move it to a file
+	NotNeeded                // read no more
 )
 
 // The steps of an exchange.
@@ -54,7 +51,7 @@ const (
 	StepRead    = "reading"
 )
 
-// at says which step the exchange is at.
+// at reports that the exchange has reached a step.
 func (r *Request) at(step string) {
 	if r.Step != nil {
 		r.Step(step)
@@ -63,16 +60,16 @@ func (r *Request) at(step string) {
 
 // field is one header line to send.
 type field struct {
-	name string // canonical
-	line string // "Name: value\r\n", for each value
+	name string // in canonical form
+	line string // one "Name: value\r\n" per value
 }
 
-// ours are the fields of every request.
+// ours returns the fields of every request.
 func ours(o Options) []field {
 	l := []field{
 		{"User-Agent", "User-Agent: " + o.UserAgent + "\r\n"},
 		{"Accept", "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"},
-		// no zstd, which readers of archives (replayweb.page 2.5, pywb) do not decode
+		// no zstd: archive players (replayweb.page 2.5, pywb) do not decode it
 		{"Accept-Encoding", "Accept-Encoding: gzip, br\r\n"},
 	}
 	if !httpguts.ValidHeaderFieldValue(o.UserAgent) || o.UserAgent == "" {
@@ -87,8 +84,7 @@ func ours(o Options) []field {
 	return replace(l, fields(h))
 }
 
-// fields are the lines of h, sorted, without those that are not ours to set
-// and those that would break the message.
+// fields returns the lines of h, sorted by name, without framing fields and invalid names or values.
 func fields(h http.Header) []field {
 	var l []field
 	for _, name := range slices.Sorted(maps.Keys(h)) {
@@ -113,7 +109,7 @@ var framing = map[string]bool{
 	"Trailer": true, "Upgrade": true, "Expect": true, "Keep-Alive": true, "Proxy-Connection": true,
 }
 
-// replace is l with the fields of m in place of those of the same name.
+// replace returns l with the fields of m replacing those of the same name.
 func replace(l, m []field) []field {
 	if len(m) == 0 {
 		return l
@@ -125,9 +121,8 @@ func replace(l, m []field) []field {
 	return append(l, m...)
 }
 
-// render begins the recording with the request as it will be sent (RFC 9112
-// §3), but for Proxy-Authorization, which is the proxy's and is not kept, and
-// for the values of a login.
+// render starts the recording with the request as it will be sent (RFC 9112 §3), except for
+// Proxy-Authorization, which is not recorded, and the values of a login.
 func (c *Client) render(rec *recording, r Request, k *conn) error {
 	target := r.URL.Target()
 	if strings.ContainsFunc(target, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
@@ -166,7 +161,7 @@ func (c *Client) render(rec *recording, r Request, k *conn) error {
 	return nil
 }
 
-// appendCookies adds the jar's cookies for the URL (RFC 6265 §5.4).
+// appendCookies appends the jar's cookies for the URL (RFC 6265 §5.4).
 func (c *Client) appendCookies(b []byte, r Request) []byte {
 	if c.o.Cookies == nil || r.Header.Get("Cookie") != "" {
 		return b
@@ -185,8 +180,8 @@ func (c *Client) appendCookies(b []byte, r Request) []byte {
 	return b
 }
 
-// MaxCookies are those of one response that are kept, as many as RFC 6265 §6.1
-// asks for each host.
+// MaxCookies is how many cookies of one response are kept: the number per domain that RFC 6265 §6.1
+// requires at least.
 const MaxCookies = 50
 
 // keepCookies gives the response's cookies to the jar.
@@ -200,7 +195,7 @@ func (c *Client) keepCookies(x *Exchange) {
 	}
 }
 
-// standard is u for the standard library; nil where that does not read it.
+// standard converts u to a net/url URL; nil if net/url cannot parse it.
 func standard(u weburl.URL) *url.URL {
 	s, err := url.Parse(u.String())
 	if err != nil {

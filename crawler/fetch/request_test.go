@@ -13,7 +13,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// echo answers with the request it got, and a cookie.
+// echo answers with the request it received, and sets a cookie.
 func echo(t *testing.T) *rawServer {
 	return serve(t, func(c net.Conn, request string) bool {
 		c.Write([]byte("HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nSet-Cookie: x=\x01y\r\n\r\n" + request))
@@ -31,7 +31,7 @@ func TestRequestsAreSentAsKept(t *testing.T) {
 		o    Options
 		h    http.Header
 		url  string
-		want string // behind the request line and Host
+		want string // after the request line and Host
 	}{
 		{"nothing set", Options{}, nil, "/", accept + coding},
 		{"a user agent", Options{UserAgent: "curtsy/1 (+x@y)"}, nil, "/", "User-Agent: curtsy/1 (+x@y)\r\n" +
@@ -101,8 +101,7 @@ func TestNoURL(t *testing.T) {
 	}
 }
 
-// A request that is cancelled before it begins reaches nobody, on a new
-// connection or a kept one.
+// A request that is cancelled before it begins is not sent, on a new connection or a kept one.
 func TestCancelledRequestsAreNotSent(t *testing.T) {
 	var asked atomic.Int64
 	s := serve(t, func(c net.Conn, _ string) bool {
@@ -125,7 +124,7 @@ func TestCancelledRequestsAreNotSent(t *testing.T) {
 			}
 			x.Release()
 		}
-		do(t, c, s.url+"/") // behind whatever was sent
+		do(t, c, s.url+"/") // after any request that was sent
 		if got := asked.Load() - before; got != 1 {
 			t.Errorf("kept %v: %d requests were sent, want the last one only", kept, got)
 		}
@@ -135,7 +134,7 @@ func TestCancelledRequestsAreNotSent(t *testing.T) {
 	}
 }
 
-// A field is a credential by its name, and others are not.
+// Secret recognises credential fields by their names, and only those.
 func TestSecret(t *testing.T) {
 	for name, want := range map[string]bool{
 		"Authorization": true, "Proxy-Authorization": true, "cookie": true, "X-Api-Key": true, "apikey": true,

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Every line is an answer of a server, good or hostile, and what becomes of
-// it. The server closes the connection behind it.
+// Each case is a server's response, valid or hostile, and the expected result. The server then closes
+// the connection.
 func TestResponses(t *testing.T) {
 	t.Parallel()
 	const ok = "HTTP/1.1 200 OK\r\n"
@@ -18,9 +18,9 @@ func TestResponses(t *testing.T) {
 		name, answer string
 		kind         Kind   // of the error
 		wire         string // the body as transferred
-		payload      string // "=" is the same
+		payload      string // "=": the same as wire
 		truncated    string
-		head         string // "" is not looked at
+		head         string // "": not checked
 	}{
 		{name: "a page", answer: ok + "Content-Length: 5\r\n\r\nhello", wire: "hello", payload: "=",
 			head: ok + "Content-Length: 5\r\n\r\n"},
@@ -170,7 +170,7 @@ func TestHeaderFields(t *testing.T) {
 	}
 }
 
-// A field folded over ten thousand lines costs no quadratic time.
+// A field folded over nine thousand lines does not take quadratic time.
 func TestManyFolds(t *testing.T) {
 	head := "HTTP/1.1 200 OK\r\nA: b\r\n" + strings.Repeat(" "+strings.Repeat("x", 90)+"\r\n", 9_000) + "\r\n"
 	var before, after runtime.MemStats
@@ -182,7 +182,7 @@ func TestManyFolds(t *testing.T) {
 	}
 }
 
-// The limit on a body cuts it, whatever frames it.
+// The body limit truncates a body, whatever its framing.
 func TestBodyLimit(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("0123456789", 100_000)

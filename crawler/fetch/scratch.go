@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	firstBuf = 64 << 10 // holds request, head and body of most pages
+	firstBuf = 64 << 10 // enough for request, head and body of most pages
 	poolMost = 1 << 20  // larger buffers are left to the garbage collector
 )
 
-// scratch is what a client's exchanges use in turn: buffers and decoders.
+// scratch pools the buffers and decoders of a client's exchanges.
 type scratch struct {
 	buffers  sync.Pool
 	decoders coding.Pool
 }
 
-// buffer gives an empty buffer of at least firstBuf.
+// buffer returns an empty buffer with a capacity of at least firstBuf.
 func (s *scratch) buffer() []byte {
 	if b, ok := s.buffers.Get().(*[]byte); ok {
 		return (*b)[:0]
@@ -25,7 +25,7 @@ func (s *scratch) buffer() []byte {
 	return make([]byte, 0, firstBuf)
 }
 
-// recycle takes a buffer that nobody uses any more.
+// recycle returns an unused buffer to the pool.
 func (s *scratch) recycle(b []byte) {
 	if c := cap(b); c >= firstBuf && c <= poolMost {
 		s.buffers.Put(&b)

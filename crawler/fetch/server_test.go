@@ -14,15 +14,14 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// rawServer answers with exact bytes, which net/http would be too polite for.
+// rawServer answers with exact bytes, which net/http's server would not send.
 type rawServer struct {
 	url   string
 	conns atomic.Int64 // accepted so far
 	l     net.Listener
 }
 
-// serve runs answer for each request of each connection, until it says to
-// close. The request line and fields are given.
+// serve calls answer with each request's line and fields, on every connection, until it returns false.
 func serve(t testing.TB, answer func(c net.Conn, request string) (more bool)) *rawServer {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -64,7 +63,7 @@ func readRequest(r *bufio.Reader) (string, error) {
 	}
 }
 
-// say answers every request with the same bytes and closes.
+// say serves the same bytes for every request and closes.
 func say(t testing.TB, bytes string) *rawServer {
 	return serve(t, func(c net.Conn, _ string) bool {
 		io.WriteString(c, bytes)
@@ -72,7 +71,7 @@ func say(t testing.TB, bytes string) *rawServer {
 	})
 }
 
-// local is a client that may visit this machine.
+// local returns a client that may connect to this machine.
 func local(t testing.TB, o Options) *Client {
 	o.AllowHost = "127.0.0.1"
 	c := New(o)
@@ -80,7 +79,7 @@ func local(t testing.TB, o Options) *Client {
 	return c
 }
 
-// do makes one exchange, released when the test ends.
+// do makes one exchange, which is released when the test ends.
 func do(t testing.TB, c *Client, url string) *Exchange {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
@@ -98,7 +97,7 @@ func kindOf(err error) Kind {
 	return ""
 }
 
-// all reads what Wire or Payload gave, and holds it against its length.
+// all reads everything from Wire or Payload and checks its length.
 func all(t testing.TB, r io.Reader, n int64) string {
 	t.Helper()
 	b, err := io.ReadAll(r)

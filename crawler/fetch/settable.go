@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// Unsettable says why a field of Options.Header is not sent; "" if it is. It
-// speaks of the name only.
+// Unsettable says why a field of Options.Header is not sent; "" if it is. It judges by the name.
 func Unsettable(name string) string {
 	switch key := textproto.CanonicalMIMEHeaderKey(name); key {
-	case "Authorization", "Cookie", "Proxy-Authorization": // Request.Header may have them
+	case "Authorization", "Cookie", "Proxy-Authorization": // Request.Header may contain them
 		return "is a secret of one host, and would go to every host that is asked"
 	default:
 		if framing[key] {
@@ -20,17 +19,17 @@ func Unsettable(name string) string {
 	return ""
 }
 
-// secretParts and secretWords are what names of fields with credentials hold:
-// X-Api-Key, X-Auth-Token, X-Amz-Security-Token, X-Hub-Signature, Client-Secret.
-// Of a name that says something else besides, too much is kept back, not too little.
+// secretParts and secretWords occur in the names of fields with credentials: X-Api-Key,
+// X-Auth-Token, X-Amz-Security-Token, X-Hub-Signature, Client-Secret. They are meant to match
+// rather too many names than too few.
 var (
 	secretParts = []string{"auth", "token", "secret", "passw", "passphrase", "credential", "session", "signature",
 		"cookie", "apikey", "accesskey", "bearer", "license", "private"}
 	secretWords = []string{"key", "keys", "pass", "pwd", "pin", "sid", "jwt", "otp", "sig", "hmac", "login"}
 )
 
-// Secret says whether a field holds credentials, by its name: it goes to one
-// origin only, as Login.Header.
+// Secret reports whether a field holds credentials, judged by its name. Such a field is sent to one
+// origin only, as part of Login.Header.
 func Secret(name string) bool {
 	name = strings.ToLower(name)
 	words := strings.FieldsFunc(name, func(r rune) bool { return r < 'a' || r > 'z' })

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A body in a file is in no directory, not even while it is read.
+// A spilled body's file has no name in any directory, not even while it is in use.
 func TestSpilledBodiesHaveNoName(t *testing.T) {
 	dir := t.TempDir()
 	body := strings.Repeat("0123456789abcdef", 1<<16)
@@ -32,10 +32,10 @@ func TestSpilledBodiesHaveNoName(t *testing.T) {
 		t.Error("it is not decoded to what came", err)
 	}
 	x.Release()
-	x.Release() // once too often does no harm
+	x.Release() // releasing twice is harmless
 }
 
-// failingFile is a disk that takes what is written and does not give it back.
+// failingFile is a file that can be written but not read.
 type failingFile struct{ *os.File }
 
 func (failingFile) ReadAt([]byte, int64) (int, error) { return 0, syscall.EIO }
@@ -69,7 +69,7 @@ func TestNowhereToSpill(t *testing.T) {
 	}
 }
 
-// spillTo makes unnamed files in dir.
+// spillTo returns a function that makes unnamed files in dir.
 func spillTo(dir string) func() (File, error) {
 	return func() (File, error) {
 		f, err := os.CreateTemp(dir, "body-*")

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// secureServer is httptest's, made silent about handshakes that fail.
+// secureServer is an httptest TLS server that does not log failed handshakes.
 func secureServer(t *testing.T, h http.HandlerFunc, conf *tls.Config) (*httptest.Server, *x509.CertPool) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
@@ -44,7 +44,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// A port that never answers a handshake is no server that is down: nothing was reached.
+// A handshake that is not answered in time is a TLS error, not an unreachable server.
 func TestTLSHandshakeThatIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -77,8 +77,8 @@ func TestTLSConnectionsAreKept(t *testing.T) {
 	}
 }
 
-// What a server sends behind its answer over TLS is not the next answer,
-// even if it was decrypted with it.
+// Octets that a server sends after its response over TLS are not taken as the next response, even if
+// they were decrypted along with it.
 func TestUnaskedAnswersOverTLS(t *testing.T) {
 	s, roots := secureServer(t, func(w http.ResponseWriter, r *http.Request) {
 		c, _, _ := w.(http.Hijacker).Hijack()
@@ -127,7 +127,7 @@ func TestUntrusted(t *testing.T) {
 	}
 }
 
-// A login's certificate is shown to its origin, and to no other.
+// A login's client certificate is presented to its origin only.
 func TestCertificateOfALogin(t *testing.T) {
 	shown := func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "%d %s", len(r.TLS.PeerCertificates), r.Header.Get("Authorization"))

@@ -15,37 +15,37 @@ import (
 	"curtsy/storage/warc"
 )
 
-// assembler makes captures of the records of one file. What belongs to a response may stand
-// before it or behind it, with others between: so some captures are open at a time, and
-// some records wait for theirs.
+// assembler makes captures from the records of one file. The request and metadata of a response may
+// stand before or after it, with other records between, so several captures are open at a time and
+// some records wait for their response.
 type assembler struct {
 	*importer
 	source *Source
-	seen   Counts  // of the records that were read
-	done   Counts  // of what became of those that were held
-	link   string  // the name of the file among those that are linked; "" where it is not
-	open   []*part // responses, and what is made one, the oldest first
-	loose  []*part // requests and metadata whose response may come
-	last   *part   // where it ends is not known yet
+	seen   Counts  // counts of the records read
+	done   Counts  // counts of the outcomes
+	link   string  // name of the file among the linked files; "" if it is not linked
+	open   []*part // captures that wait for further records, oldest first
+	loose  []*part // requests and metadata waiting for a response
+	last   *part   // the last record read, until the offset of its end is known
 }
 
-// part is a record that is held.
+// part is one record in memory.
 type part struct {
 	*warc.ForeignRecord
 	block  *block
-	beside []*part // of a response: its requests and metadata
-	end    int64   // where it ends in its file; 0: not known yet, -1: never
-	near   bool    // no response stands between it and where the file was read to
-	before Counts  // of a response: assembler.seen, before it
+	beside []*part // of a response: its request and metadata
+	end    int64   // offset in the file of the record's end; 0: not known yet, -1: unknown for good
+	near   bool    // no other response has been read since
+	before Counts  // of a response: a copy of assembler.seen from before it
 }
 
-// Bounds of what is held of a file.
+// Bounds on the records held in memory.
 const (
-	maxBeside = 1 << 20 // octets of a request or of metadata that are kept
-	maxLoose  = 64      // records that wait for a response
-	maxOpen   = 16      // captures that wait for what belongs to them
-	heavyOpen = 8 << 20 // octets of these
-	maxParts  = 16      // records beside a response
+	maxBeside = 1 << 20 // octets of a request or a metadata record
+	maxLoose  = 64      // records waiting for a response
+	maxOpen   = 16      // open captures
+	heavyOpen = 8 << 20 // octets of the open captures
+	maxParts  = 16      // records per response
 )
 
 func (a *assembler) run(ctx context.Context, from *checkpoint) error {
@@ -78,7 +78,7 @@ func (a *assembler) run(ctx context.Context, from *checkpoint) error {
 			a.refuse(&a.seen, bad.At.String(), "", bad.What)
 		case err != nil:
 			return cmp.Or(a.flush(nil, 0), error(&sourceError{"", err}))
-		case r.Number < from.Number: // it was taken in an earlier run
+		case r.Number < from.Number: // done in an earlier run
 		default:
 			a.endsBefore(r)
 			if err := a.record(in, r); err != nil {
@@ -89,14 +89,14 @@ func (a *assembler) run(ctx context.Context, from *checkpoint) error {
 	}
 }
 
-// counts are those of all that was done, and of the records that were seen.
+// counts adds seen and the outcomes.
 func (a *assembler) counts(seen *Counts) (c Counts) {
 	c.Add(seen)
 	c.Add(&a.done)
 	return c
 }
 
-// drop closes what is held, and is of no use.
+// drop closes the records still held.
 func (a *assembler) drop() {
 	for _, p := range slices.Concat(a.loose, a.open) {
 		p.close()
@@ -110,7 +110,7 @@ func (p *part) close() {
 	}
 }
 
-// refuse tells of what is not taken because something is wrong with it.
+// refuse counts and reports a record that is not imported because something is wrong with it.
 func (a *assembler) refuse(c *Counts, at, url, what string) {
 	c.Refused++
 	a.opts.Refused(Refusal{File: a.source.Name, At: at, URL: url, What: what})
@@ -120,7 +120,7 @@ func (a *assembler) remark(p *part, what string) {
 	a.opts.Refused(Refusal{File: a.source.Name, At: p.At.String(), URL: p.TargetURI, What: what, Remark: true})
 }
 
-// record takes one record.
+// record imports one record.
 func (a *assembler) record(in records, r *warc.ForeignRecord) error {
 	main := isMain(r)
 	if main {
@@ -141,7 +141,7 @@ func (a *assembler) record(in records, r *warc.ForeignRecord) error {
 	}
 	b, err := a.readBlock(in, r.BlockDigest, r.Length)
 	if err == nil || !storage.IsDisk(err) {
-		// What is wrong with the record as a whole says more than that its block ends early.
+		// An error in the record as a whole says more than that its block ends early.
 		if failed := in.Finish(); failed != nil && !errors.Is(err, errTooLong) {
 			err = failed
 		}
@@ -177,7 +177,7 @@ func (a *assembler) record(in records, r *warc.ForeignRecord) error {
 
 const typeResource = "resource"
 
-// isMain says whether a record is a capture, or what is made one.
+// isMain reports whether a record is a capture or can be made one.
 func isMain(r *warc.ForeignRecord) bool {
 	switch r.Type {
 	case warc.TypeResponse, warc.TypeRevisit, typeResource, warc.TypeConversion:
@@ -186,7 +186,7 @@ func isMain(r *warc.ForeignRecord) bool {
 	return false
 }
 
-// ends says where the last record that is held ends in the file.
+// ends records the offset at which the last record read ends.
 func (a *assembler) ends(at int64) {
 	if a.last != nil {
 		a.last.end, a.last = at, nil
@@ -200,7 +200,7 @@ func (a *assembler) endsBefore(r *warc.ForeignRecord) {
 	a.ends(-1)
 }
 
-// passed is the kind of a record that a web archive has no place for; "" for others.
+// passed returns the kind of a record that a web archive cannot use; "" for others.
 func passed(r *warc.ForeignRecord) string {
 	switch r.Type {
 	case warc.TypeInfo:
@@ -221,10 +221,10 @@ func passed(r *warc.ForeignRecord) string {
 	return fmt.Sprintf("%.20s record", r.Type)
 }
 
-// begin opens the capture of a response, with what stood before it.
+// begin opens the capture of a response and attaches the records waiting for it.
 func (a *assembler) begin(p *part) {
 	a.open = append(a.open, p)
-	for more := true; more; { // one may belong to it by another
+	for more := true; more; { // a record may be related to p only through another one
 		n := len(a.loose)
 		a.loose = slices.DeleteFunc(a.loose, p.take)
 		more = len(a.loose) < n
@@ -237,7 +237,7 @@ func (a *assembler) begin(p *part) {
 	}
 }
 
-// take takes in what belongs to a response.
+// take attaches q to the response p if it belongs to it.
 func (p *part) take(q *part) bool {
 	if len(p.beside) >= maxParts || !p.isNamed(q) && !p.isAnswerTo(q) {
 		return false
@@ -246,7 +246,7 @@ func (p *part) take(q *part) bool {
 	return true
 }
 
-// isNamed says whether q names the response or a record beside it, or is named by them.
+// isNamed reports whether q refers to the response or a record attached to it, or the reverse.
 func (p *part) isNamed(q *part) bool {
 	return slices.ContainsFunc(append(p.beside, p), func(r *part) bool {
 		return r.ID != "" && slices.Contains(q.Concurrent, r.ID) ||
@@ -255,14 +255,14 @@ func (p *part) isNamed(q *part) bool {
 	})
 }
 
-// isAnswerTo says whether q is the request of the response by its URL alone: there is no other,
-// and no response between.
+// isAnswerTo reports whether p is the response to the request q, judged by the URL alone: p has no
+// other request, and no response stands between them.
 func (p *part) isAnswerTo(q *part) bool {
 	return q.Type == warc.TypeRequest && p.near && q.near && p.TargetURI == q.TargetURI && p.request() == nil &&
 		(q.ConcurrentTo == "" || p.ConcurrentTo == "")
 }
 
-// request is the request of a response, if it is there.
+// request returns the request of a response; nil if there is none.
 func (p *part) request() *part {
 	for _, q := range p.beside {
 		if q.Type == warc.TypeRequest {
@@ -272,7 +272,7 @@ func (p *part) request() *part {
 	return nil
 }
 
-// attach gives a request or metadata to its response, or keeps it until that comes.
+// attach adds a request or metadata record to its response, or keeps it until that is read.
 func (a *assembler) attach(q *part) {
 	for _, p := range slices.Backward(a.open) {
 		if p.take(q) {
@@ -295,7 +295,7 @@ func (a *assembler) attach(q *part) {
 	}
 }
 
-// pass counts what belongs to no response here.
+// pass counts records without a response and closes them.
 func (a *assembler) pass(list ...*part) {
 	for _, q := range list {
 		kind := "request without a response"
@@ -307,8 +307,8 @@ func (a *assembler) pass(list ...*part) {
 	}
 }
 
-// flush adds captures that are open, the oldest first, until few are and not too large. next is
-// the record behind them.
+// flush adds the oldest open captures until at most few are left and they are within heavyOpen.
+// next is the record that follows.
 func (a *assembler) flush(next *warc.ForeignRecord, few int) error {
 	octets := 0
 	for _, p := range a.open {
@@ -325,7 +325,7 @@ func (a *assembler) flush(next *warc.ForeignRecord, few int) error {
 	return nil
 }
 
-// add adds a capture.
+// add adds a capture to the archive and counts the outcome.
 func (a *assembler) add(p *part, next *warc.ForeignRecord) error {
 	slices.SortStableFunc(p.beside, func(q, r *part) int { return cmp.Compare(q.Number, r.Number) })
 	c, err := a.capture(p)
@@ -358,7 +358,7 @@ func (a *assembler) add(p *part, next *warc.ForeignRecord) error {
 	return err
 }
 
-// checkpoint notes where to go on, and what is held that stands before.
+// checkpoint saves where to resume, and the held records that stand before that place.
 func (a *assembler) checkpoint(next *warc.ForeignRecord) {
 	seen := &a.seen
 	if len(a.open) > 0 {
@@ -384,7 +384,7 @@ func (a *assembler) checkpoint(next *warc.ForeignRecord) {
 	a.in.Note(noteFile+a.source.key, c)
 }
 
-// restore takes up what was held at a checkpoint.
+// restore takes the records saved by a checkpoint.
 func (a *assembler) restore(list []held) {
 	slices.SortFunc(list, func(x, y held) int { return cmp.Compare(x.Number, y.Number) })
 	for _, h := range list {
@@ -395,7 +395,7 @@ func (a *assembler) restore(list []held) {
 	}
 }
 
-// fields are what a metadata record of fields says.
+// fields parses the block of a metadata record.
 func (p *part) fields() map[string]string {
 	fields, _ := warc.ReadFields(bytes.NewReader(p.block.mem))
 	return fields

@@ -10,14 +10,13 @@ import (
 	"curtsy/storage/warc"
 )
 
-// block is the block of a record: in memory, or in a file without a name where it is
-// large.
+// block is the block of a record, in memory or, if it is large, in an unnamed file.
 type block struct {
 	mem  []byte
 	file spilled // nil: it is in mem
 	size int64
-	sum  string // labelled, of the algorithm of the record's own
-	said string // what is remarkable: it has another digest than its record says
+	sum  string // its digest, labelled, in the algorithm of the record's digest
+	said string // remark: the record states another digest
 }
 
 type spilled interface {
@@ -28,14 +27,15 @@ type spilled interface {
 
 const (
 	inMemory = 4 << 20 // octets of a block that are held in memory
-	// maxBlock is the longest block that is taken: one that decompresses to more is
-	// a bomb, or needs another tool.
+	// maxBlock is the longest block that is imported. A longer one is a decompression bomb or needs
+	// another tool.
 	maxBlock = 8 << 30
 )
 
 var errTooLong = fmt.Errorf("longer than %d GB", maxBlock>>30)
 
-// readBlock reads a block to its end and computes its digest.
+// readBlock reads a block to its end and computes its digest. label is the digest that the record
+// states; a mismatch is a remark, not an error.
 func (i *importer) readBlock(r io.Reader, label string, length int64) (_ *block, err error) {
 	if length > maxBlock {
 		return nil, errTooLong
@@ -71,8 +71,8 @@ func (i *importer) readBlock(r io.Reader, label string, length int64) (_ *block,
 			return nil, short(err)
 		}
 	}
-	// Programs err in their digests more often than disks: a gzip member has a checksum of
-	// its own, and who forges a block can make its digest.
+	// A wrong digest is a bug of the program that wrote it more often than a disk error: a gzip
+	// member has its own checksum. It is no protection against forgery either.
 	if b.sum = w.String(); !w.Matches(label) {
 		b.said = fmt.Sprintf("its block digest is %s, the record says %.80s", b.sum, label)
 	}
@@ -86,7 +86,7 @@ func short(err error) error {
 	return err
 }
 
-// blocks are the memory of blocks that were closed, of those of middle size.
+// blocks is a pool of buffers between leastPooled and mostPooled.
 var blocks sync.Pool
 
 const (
@@ -108,7 +108,7 @@ func (b *block) close() {
 	}
 }
 
-// from reads the block from an offset on.
+// from returns a reader of the block, starting at offset at.
 func (b *block) from(at int64) io.Reader {
 	if b.file != nil {
 		return io.NewSectionReader(b.file, at, b.size-at)
@@ -116,7 +116,7 @@ func (b *block) from(at int64) io.Reader {
 	return bytes.NewReader(b.mem[at:])
 }
 
-// begin is the first octets of the block, most of them.
+// begin returns the first most octets of the block, or all of a shorter one.
 func (b *block) begin(most int64) ([]byte, error) {
 	if b.file == nil {
 		return b.mem[:min(int64(len(b.mem)), most)], nil

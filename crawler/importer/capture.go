@@ -21,16 +21,16 @@ import (
 	"curtsy/storage/warc"
 )
 
-// howImported is how the URLs of captures were found.
+// howImported is the How of the URLs of imported captures.
 const howImported = "imported"
 
-// Errors of captures that are no fault of the file.
+// Reasons not to import a capture that are not faults of the file.
 var (
 	errMethod = errors.New("an answer to HEAD or OPTIONS")
 	errMade   = errors.New("a conversion of a response that is here")
 )
 
-// verdict counts why a capture was not added. What is no matter of the capture is returned.
+// verdict counts why a capture was not added. It returns errors that do not concern the capture.
 func (a *assembler) verdict(p *part, err error) error {
 	var wrong *captureError
 	switch {
@@ -48,14 +48,14 @@ func (a *assembler) verdict(p *part, err error) error {
 	return nil
 }
 
-// captureError says what is wrong with the records of a capture.
+// captureError describes what is wrong with the records of a capture.
 type captureError struct{ what string }
 
 func (e *captureError) Error() string { return e.what }
 
 func wrong(format string, args ...any) error { return &captureError{fmt.Sprintf(format, args...)} }
 
-// capture makes a capture of records.
+// capture makes a capture from records.
 func (a *assembler) capture(p *part) (*rebuild.Capture, error) {
 	if err := a.checkDate(p.Date); err != nil {
 		return nil, &captureError{err.Error()}
@@ -95,9 +95,9 @@ func (a *assembler) capture(p *part) (*rebuild.Capture, error) {
 	return c, nil
 }
 
-// isAsItLies says whether the records can be used where they lie, as they are: each is a
-// member of gzip, or not compressed and guarded by a digest, has the digests that it says, and
-// is what would be written.
+// isAsItLies reports whether the records can be used in the linked file as they are: each is a gzip
+// member of its own, or uncompressed with a digest; has the digests that it states; and is what
+// would be written.
 func (m *made) isAsItLies() bool {
 	v := m.visit
 	if m.Type != warc.TypeResponse || v.Kept != crawllog.KeptResponse || m.mended() || v.Record.ID != m.ID ||
@@ -113,7 +113,7 @@ func (m *made) isAsItLies() bool {
 	return true
 }
 
-// place is where the records lie in a linked file, which begins at base.
+// place returns the location of the records in a linked file. base is the offset of the WARC in it.
 func (m *made) place(link string, base int64) *crawllog.Record {
 	r := &crawllog.Record{Segment: link, Offset: base + m.At.Offset, Length: m.end - m.At.Offset}
 	for _, q := range m.beside {
@@ -127,7 +127,7 @@ func (m *made) place(link string, base int64) *crawllog.Record {
 	return r
 }
 
-// answer reads what came.
+// answer parses the response.
 func (a *assembler) answer(m *made, u weburl.URL) error {
 	p, v := m.part, m.visit
 	begin, err := p.block.begin(maxHead)
@@ -138,7 +138,7 @@ func (a *assembler) answer(m *made, u weburl.URL) error {
 	switch {
 	case p.Type == warc.TypeRevisit && p.block.size == 0:
 		v.Kept, v.Digest = crawllog.KeptRevisit, p.PayloadDigest
-		return nil // its head is that of its original
+		return nil // the head is that of the original
 	case p.Type == warc.TypeConversion && a.in.Known(u):
 		return errMade
 	case p.Type == typeResource, p.Type == warc.TypeConversion, err == errNoHead && p.ContentType != "" &&
@@ -177,7 +177,7 @@ func (a *assembler) answer(m *made, u weburl.URL) error {
 	return a.withhold(m, u, frame)
 }
 
-// payload computes digest and length of the payload: what of the chunks there is.
+// payload computes digest and length of the payload. Of broken chunks it takes what there is.
 func (a *assembler) payload(m *made, frame http1.Frame) error {
 	p, v := m.part, m.visit
 	body := func() io.Reader { return p.block.from(m.body) }
@@ -203,7 +203,7 @@ func (a *assembler) payload(m *made, frame http1.Frame) error {
 		m.label = p.PayloadDigest
 		return nil
 	}
-	if frame.Chunked { // which some programs take the digest of
+	if frame.Chunked { // some programs take the digest of the chunked body
 		theirs = warc.NewLabelled(p.PayloadDigest)
 		if _, err := io.Copy(theirs, body()); err != nil {
 			return err
@@ -217,7 +217,7 @@ func (a *assembler) payload(m *made, frame http1.Frame) error {
 	return nil
 }
 
-// withhold keeps what a page forbids to keep out of the archive, as a crawl does.
+// withhold removes the content of a page that forbids archiving, as a crawl does.
 func (a *assembler) withhold(m *made, u weburl.URL, frame http1.Frame) error {
 	v := m.visit
 	begin, err := m.block.begin(m.body + inMemory)
@@ -236,12 +236,12 @@ func (a *assembler) withhold(m *made, u weburl.URL, frame http1.Frame) error {
 		return nil
 	}
 	v.Kept, v.Directives, v.Digest = crawllog.KeptWithheld, seen.Forbids, ""
-	m.note.Head = "" // the header of the record stays
+	m.note.Head = "" // m.note.Header, the record's header, stays
 	return nil
 }
 
-// url is the URL of a capture: that of the record, and for what was asked for otherwise than
-// with GET the form that other programs give it too, so that it does not stand for the page.
+// url returns the URL of a capture. The URL of a request that is not a GET is extended as other
+// programs do (__wb_method), so that its response does not replace the page.
 func (p *part) url() (weburl.URL, error) {
 	u, err := weburl.ParsePage(p.TargetURI)
 	if err != nil {
@@ -259,7 +259,7 @@ func (p *part) url() (weburl.URL, error) {
 		return u, errMethod
 	case "POST", "PUT", "PATCH", "DELETE":
 	default:
-		return u, nil // no request line that can be read
+		return u, nil // no readable request line
 	}
 	href := u.String()
 	if strings.Contains(href, "__wb_method=") {
@@ -275,7 +275,7 @@ func (p *part) url() (weburl.URL, error) {
 	return u, nil
 }
 
-// posted is the body of a request as part of a query.
+// posted encodes the body of a request as part of a query.
 func posted(request []byte) string {
 	end, _ := http1.HeadEnd(request, 0, 0)
 	if end < 0 || end == len(request) {
@@ -292,7 +292,7 @@ func posted(request []byte) string {
 	return "&__wb_post_data=" + base64.RawURLEncoding.EncodeToString(body)
 }
 
-// id is the record's id, or one made of what the record is.
+// id returns the record's id, or one derived from URL, date and block digest.
 func (p *part) id() string {
 	if id := p.ID; id != "" && len(id) <= 200 &&
 		strings.IndexFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) < 0 {
@@ -305,11 +305,10 @@ func (p *part) id() string {
 	return warc.FormatID(u)
 }
 
-// bare says that no coding is left in the body: it comes of a program that keeps what a
-// browser gives it.
+// bare reports that the body has no codings left: HAR files contain bodies as decoded by the browser.
 func (p *part) bare() bool { return p.Protocol == protocolHAR }
 
-// madeHead is a head for what has none.
+// madeHead makes an HTTP head for a record that has none.
 func (p *part) madeHead() []byte {
 	kind := token(p.ContentType)
 	if kind == "" {
@@ -318,7 +317,7 @@ func (p *part) madeHead() []byte {
 	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", kind, p.block.size)
 }
 
-// token is a value that may stand in a head.
+// token makes s fit for a header field: printable ASCII, at most 200 octets.
 func token(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
@@ -329,19 +328,19 @@ func token(s string) string {
 	return s[:min(len(s), 200)]
 }
 
-// made is a capture that is to be written.
+// made is a capture to be written.
 type made struct {
 	*part
 	visit *crawllog.Visit
-	head  []byte // nil: that of the original
-	body  int64  // where the body begins in the block
+	head  []byte // nil: use the original's head
+	body  int64  // offset of the body in the block
 	note  crawllog.Import
-	coded bool   // by a content coding
-	label string // the payload's digest as the record has it, if it is right
-	exact bool   // it is that, to the letter
+	coded bool   // has a content coding
+	label string // the payload digest as the record writes it, if it is right
+	exact bool   // the record has no payload digest, or one that equals ours to the letter
 }
 
-// metadata is what the capture's own metadata record says.
+// metadata returns the content of the metadata record that is written for the capture.
 func (m *made) metadata() crawllog.Metadata {
 	d := crawllog.Metadata{Note: crawllog.Note{How: howImported, Import: &m.note}}
 	for _, q := range m.beside {
@@ -351,7 +350,7 @@ func (m *made) metadata() crawllog.Metadata {
 				d.Via = u.String()
 			}
 			d.Depth, d.Took = min(max(other.Depth, 0), 1000), max(other.Took, 0)
-			if revisit.IsSuspicion(other.Note.Suspect) { // an answer that curtsy did not take for the page
+			if revisit.IsSuspicion(other.Note.Suspect) { // a response that the crawl had not accepted as the page
 				m.visit.Suspect, d.Note.Suspect = other.Note.Suspect, other.Note.Suspect
 			}
 			if d.Hops = other.Hops; d.Hops != "" {
@@ -368,5 +367,5 @@ func (m *made) metadata() crawllog.Metadata {
 	return d
 }
 
-// reader of the wire form: the head as it is kept, and the body as it came.
+// wire returns a reader of the head as kept and the body as recorded.
 func (m *made) wire() io.Reader { return io.MultiReader(bytes.NewReader(m.head), m.block.from(m.body)) }

@@ -17,13 +17,13 @@ import (
 	"curtsy/storage/warc"
 )
 
-// protocolHAR marks records that were made of an entry of a HAR.
+// protocolHAR marks records made from a HAR entry.
 const protocolHAR = "har"
 
 // maxEntry bounds one entry of a HAR, in octets of JSON.
 const maxEntry = 256 << 20
 
-// harEntry is what is read of an entry (HTTP Archive 1.2).
+// harEntry has the fields of an entry that are used (HTTP Archive 1.2).
 type harEntry struct {
 	Started  string `json:"startedDateTime"`
 	ServerIP string `json:"serverIPAddress"`
@@ -58,7 +58,7 @@ func fromHAR(path, key string, size int64) *Source {
 	}}
 }
 
-// harFile gives the entries of a HAR as records: of each the response, then the request.
+// harFile yields the entries of a HAR as records: for each, the response and then the request.
 type harFile struct {
 	file   io.Closer
 	limit  *io.LimitedReader
@@ -73,7 +73,7 @@ type harRecord struct {
 	block []byte
 }
 
-// openHAR goes to the entries: log.entries, wherever in the log.
+// openHAR positions the decoder at log.entries.
 func openHAR(r io.Reader, file io.Closer) (records, error) {
 	b := bufio.NewReader(r)
 	if bom, _ := b.Peek(3); string(bom) == "\xef\xbb\xbf" {
@@ -94,7 +94,7 @@ func openHAR(r io.Reader, file io.Closer) (records, error) {
 	return h, nil
 }
 
-// descend reads into an object, up to the value of a name.
+// descend enters an object and stops before the value of name.
 func (h *harFile) descend(name string) error {
 	if t, err := h.json.Token(); err != nil || t != json.Delim('{') {
 		return errors.Join(errors.New("no object"), err)
@@ -179,7 +179,7 @@ func (e *harEntry) records(at int64, number int) ([]harRecord, error) {
 	}, nil
 }
 
-// body is the body of the response, without its codings.
+// body returns the decoded body of the response.
 func (e *harEntry) body() ([]byte, error) {
 	c := &e.Response.Content
 	switch {
@@ -197,14 +197,14 @@ func (e *harEntry) body() ([]byte, error) {
 	return []byte(*c.Text), nil
 }
 
-// harHead is a head of fields; pseudo fields of HTTP/2 are none.
+// harHead formats a head from fields. It leaves out HTTP/2 pseudo-header fields.
 func harHead(line string, fields []harField) []byte {
 	b := []byte(line + "\r\n")
 	for _, f := range fields {
 		if f.Name == "" || strings.ContainsAny(f.Name, ": \r\n\x00") {
 			continue
 		}
-		for value := range strings.SplitSeq(f.Value, "\n") { // which browsers join several with
+		for value := range strings.SplitSeq(f.Value, "\n") { // browsers join repeated fields by newlines
 			b = append(b, f.Name+": "+harValue(value)+"\r\n"...)
 		}
 	}

@@ -1,18 +1,17 @@
-// Package importer answers: what do the archives of other programs hold? It reads their
-// WARC, WACZ and HAR files and makes captures of what is in them, which crawler/rebuild
-// adds to an archive as if the segments had held them.
+// Package importer reads WARC, WACZ and HAR files of other programs and makes captures of their
+// records, which crawler/rebuild adds to an archive like records of its own segments.
 //
-//	source.go    which files there are, and where their records begin
-//	wacz.go      those within a WACZ
+//	source.go    finds the files, and where their records begin
+//	wacz.go      the WARC files within a WACZ
 //	har.go       the entries of a HAR file as records
-//	block.go     a record's block, in memory or spilled, and its digests
-//	assemble.go  which records are one capture
-//	capture.go   what becomes of it
-//	mend.go      heads that say of a body what it is not
-//	records.go   its records as they are written
+//	block.go     a record's block, in memory or in a file, and its digest
+//	assemble.go  which records make up one capture
+//	capture.go   turns them into a capture
+//	mend.go      corrects heads that do not describe the body
+//	records.go   writes the records of a capture
 //
-// Nothing that is read is trusted: lengths, digests, dates, names and URLs are checked,
-// and what does not hold is listed and passed over.
+// The input is not trusted: lengths, digests, dates, names and URLs are checked; records that fail
+// are reported and skipped.
 package importer
 
 import (
@@ -32,35 +31,35 @@ import (
 // Options of an import.
 type Options struct {
 	Crawl   crawler.Options // its Seed is the archive's
-	Refused func(Refusal)   // told of all that is not taken because something is wrong with it
-	Watch   func(Progress)  // told what goes on
-	Link    bool            // records are referred to where they lie, where that can be
+	Refused func(Refusal)   // called for all that is refused, and for remarks
+	Watch   func(Progress)  // called as the import proceeds
+	Link    bool            // refer to records in the source files where possible, instead of copying them
 }
 
-// Refusal is a part of a file that was not taken, and why. For a remark it was.
+// Refusal is a part of a file that was not imported, and why; if Remark is set, it was imported.
 type Refusal struct {
 	File   string `json:"file"`
-	At     string `json:"offset"` // octets; "A+B": B, decompressed, behind A
+	At     string `json:"offset"` // in octets; "A+B" is offset B in the decompressed data that begins at A
 	URL    string `json:"url,omitempty"`
 	What   string `json:"what"`
-	Remark bool   `json:"remark,omitempty"` // it was taken all the same
+	Remark bool   `json:"remark,omitempty"` // it was imported nevertheless
 }
 
-// ErrParts says that a file was read in part, or not at all.
+// ErrParts reports that a file was read in part or not at all.
 var ErrParts = errors.New("could not be read, or not to the end")
 
-// Counts are what became of the records of one file, or of all.
+// Counts are the outcomes for the records of one file, or of all files.
 type Counts struct {
 	Records  int            `json:"records"`
-	Kept     int            `json:"kept"`     // captures added: responses and what is made one
-	Linked   int            `json:"linked"`   // of these, those whose records were not copied
-	Revisits int            `json:"revisits"` // captures added whose payload is an earlier one's
-	Withheld int            `json:"withheld"` // captures added without what came: noarchive
-	Beside   int            `json:"beside"`   // records kept with a capture: requests, metadata
-	Known    int            `json:"known"`    // captures that are in the archive already
-	Later    int            `json:"later"`    // revisits whose original may come in another file
-	Refused  int            `json:"refused"`  // something is wrong with them
-	Passed   map[string]int `json:"passed"`   // of no use to a web archive, by kind
+	Kept     int            `json:"kept"`     // captures added: responses and records made into one
+	Linked   int            `json:"linked"`   // of these, those referred to instead of copied
+	Revisits int            `json:"revisits"` // captures added whose payload is that of an earlier capture
+	Withheld int            `json:"withheld"` // captures added without content, because of noarchive
+	Beside   int            `json:"beside"`   // requests and metadata kept with a capture
+	Known    int            `json:"known"`    // captures already in the archive
+	Later    int            `json:"later"`    // revisits whose original may be in another file
+	Refused  int            `json:"refused"`  // not imported because something is wrong with them
+	Passed   map[string]int `json:"passed"`   // unusable for a web archive, by kind
 }
 
 func (c *Counts) pass(kind string, n int) {
@@ -95,8 +94,8 @@ func (c *Counts) Add(o *Counts) {
 // Progress of an import.
 type Progress struct {
 	File       string
-	Read, Size int64 // octets of the file; Size is 0 where it is not known
-	URLs       int   // whose captures were read, at the end
+	Read, Size int64 // in octets of the file; Size is 0 if unknown
+	URLs       int   // URLs whose captures have been replayed, after all files
 }
 
 // Result of an import.
@@ -106,23 +105,23 @@ type Result struct {
 	Seed  string
 }
 
-// FileResult is what came of one file.
+// FileResult is the result for one file.
 type FileResult struct {
 	File string `json:"file"`
 	Counts
-	Before bool   `json:"before,omitempty"` // it was imported before, whole
-	Error  string `json:"error,omitempty"`  // why it, or the rest of it, cannot be read
+	Before bool   `json:"before,omitempty"` // it had been imported completely before
+	Error  string `json:"error,omitempty"`  // why it, or the rest of it, could not be read
 }
 
-// importer is one import.
+// importer is the state of one import.
 type importer struct {
 	opts   Options
 	in     *rebuild.Intake
 	result Result
 }
 
-// Import adds what the sources hold to the archive in dir, and begins it where there is
-// none. Where ctx ends, what was committed stays, and the same call goes on with the rest.
+// Import adds the contents of the sources to the archive in dir, which it creates if needed. If ctx
+// ends, committed captures stay, and the same call continues with the rest.
 func Import(ctx context.Context, dir string, sources []*Source, o Options) (r *Result, err error) {
 	in, err := rebuild.OpenIntake(dir, o.Crawl)
 	if err != nil {
@@ -146,17 +145,17 @@ func Import(ctx context.Context, dir string, sources []*Source, o Options) (r *R
 	return &i.result, in.Replay(ctx, func(n int) { i.opts.Watch(Progress{URLs: n}) })
 }
 
-// checkpoint is what is noted of a file that is being imported: up to where all records
-// are committed, and what became of them.
+// checkpoint is the saved progress of a file: up to where all records are committed, and their
+// counts.
 type checkpoint struct {
-	Offset int64  `json:"offset"` // of the record that comes next, if reading can begin there
-	Number int    `json:"number"` // of that record
-	Whole  bool   `json:"whole"`  // nothing comes next
+	Offset int64  `json:"offset"` // offset of the next record, if reading can begin there
+	Number int    `json:"number"` // number of the next record
+	Whole  bool   `json:"whole"`  // the file is done
 	Counts Counts `json:"counts"`
-	Held   []held `json:"held,omitempty"` // of the records before: those whose response may come
+	Held   []held `json:"held,omitempty"` // earlier records whose response may still come
 }
 
-// held is a record that waits for its response, as it is noted.
+// held is a saved record that waits for its response.
 type held struct {
 	Number int        `json:"number"`
 	At     warc.Place `json:"at"`
@@ -167,13 +166,13 @@ type held struct {
 	Record []byte     `json:"record"` // header and block
 }
 
-// Names of notes.
+// Prefixes of the names of notes.
 const (
 	noteFile  = "file/"
 	noteLater = "later/"
 )
 
-// file imports one file. What is wrong with it alone is no error.
+// file imports one file. An error that concerns only the file is reported, not returned.
 func (i *importer) file(ctx context.Context, s *Source) (err error) {
 	var from checkpoint
 	link := ""
@@ -207,7 +206,7 @@ func (i *importer) file(ctx context.Context, s *Source) (err error) {
 	return err
 }
 
-// sourceError is one of a file, after which the next file comes.
+// sourceError concerns one file; the import continues with the next.
 type sourceError struct {
 	at  string
 	err error
@@ -216,7 +215,7 @@ type sourceError struct {
 func (e *sourceError) Error() string { return e.err.Error() }
 func (e *sourceError) Unwrap() error { return e.err }
 
-// records gives one record after another, as warc.Foreign does.
+// records is a source of records, like warc.Foreign.
 type records interface {
 	Next() (*warc.ForeignRecord, error)
 	io.Reader
@@ -224,8 +223,7 @@ type records interface {
 	Close()
 }
 
-// earliest and latest are the dates that a record may have: before the first there
-// was no web, and of the future nothing is known.
+// earliest is the first plausible WARC-Date: there was no web before.
 var earliest = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (i *importer) checkDate(at time.Time) error {

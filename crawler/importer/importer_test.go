@@ -33,7 +33,7 @@ import (
 	"curtsy/storage/warc"
 )
 
-// record makes a WARC record; fields are further lines of its header.
+// record makes a WARC record; fields are further header lines.
 func record(kind, url, id, block string, fields ...string) string {
 	head := "WARC/1.0\r\nWARC-Type: " + kind + "\r\nWARC-Target-URI: " + url + "\r\nWARC-Record-ID: <urn:uuid:" +
 		uuid(id) + ">\r\n"
@@ -74,7 +74,7 @@ type imported struct {
 	link     bool
 }
 
-// imports imports files into an archive, which is checked as a whole.
+// imports imports files into an archive, which is then checked.
 func imports(t *testing.T, dir string, files ...string) *imported {
 	t.Helper()
 	i := &imported{t: t, dir: dir}
@@ -106,7 +106,7 @@ func (i *imported) run(ctx context.Context, watch func(importer.Progress), files
 	return err
 }
 
-// body is the payload of the last capture of a URL.
+// body returns the payload of the last capture of a URL.
 func (i *imported) body(url string) string {
 	a, err := storage.OpenRead(i.dir)
 	if err != nil {
@@ -280,7 +280,7 @@ func TestARevisitWaitsForItsOriginal(t *testing.T) {
 	}
 }
 
-// A block that is too large for memory waits in a file, which is closed where the block ends early.
+// A block too large for memory is spilled to a file, which is closed if the block ends early.
 func TestABlockThatEndsEarlyLeavesNoOpenFile(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("/proc tells which files are open on Linux alone")
@@ -302,8 +302,8 @@ func TestABlockThatEndsEarlyLeavesNoOpenFile(t *testing.T) {
 	}
 }
 
-// TestLinksAreReadLater: an import reads of a page what it says of itself, and the links when a
-// crawl goes on.
+// TestLinksAreReadLater: an import reads only a page's metadata; its links are read when the crawl
+// continues.
 func TestLinksAreReadLater(t *testing.T) {
 	text := "<head><meta charset=utf-8><title>T</title><meta name=robots content=noindex></head>" +
 		"<body><a href=/next>n</a>" +
@@ -326,7 +326,7 @@ func TestLinksAreReadLater(t *testing.T) {
 	if v.Title != "T" || v.Body != crawllog.BodyWhole || v.Directives == nil || v.Links == 0 {
 		t.Errorf("imported: %+v", v)
 	}
-	given := struct{ Proxy string }{"given"} // an archive of a stranger may name any
+	given := struct{ Proxy string }{"given"} // a stranger's archive may name any proxy
 	o := crawler.Options{Seed: weburl.MustParse("http://h.example/"), Remembered: crawler.Remembered{Settings: &given}}
 	for _, want := range []int{1, 0} {
 		if n, err := rebuild.ReadLinks(t.Context(), dir, o); n != want || err != nil {
@@ -343,8 +343,8 @@ func TestLinksAreReadLater(t *testing.T) {
 	}
 }
 
-// TestBeside: a request and metadata are with their response wherever in the file they stand: copied,
-// and left where they lie, compressed or not, and where an import was interrupted between them.
+// TestBeside: requests and metadata are imported with their response wherever in the file they are:
+// copied or linked, compressed or not, and when the import was interrupted between them.
 func TestBeside(t *testing.T) {
 	of := func(id string) string { return "WARC-Concurrent-To: <urn:uuid:" + uuid(id) + ">" }
 	digest := func(block string) string { return "WARC-Block-Digest: " + warc.Sum("sha1:", []byte(block)) }
@@ -424,7 +424,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// recordsOf are type and id of the records of the first capture of a URL, but for our own.
+// recordsOf lists type and id of the records of a URL's first capture, without those curtsy added.
 func (i *imported) recordsOf(url string) string {
 	a, err := storage.OpenRead(i.dir)
 	if err != nil {
@@ -459,7 +459,8 @@ func (i *imported) recordsOf(url string) string {
 	}
 }
 
-// TestHops: how Heritrix found a URL is kept: in our metadata record, and with the URL.
+// TestHops: the path on which Heritrix found a URL is kept, in curtsy's metadata record and with the
+// URL.
 func TestHops(t *testing.T) {
 	response := record("response", "http://h.example/s.css", "1", page("x"), http)
 	i := imports(t, t.TempDir(), write(t, compressed(response, record("metadata", "http://h.example/s.css", "2",
@@ -496,8 +497,8 @@ func TestHops(t *testing.T) {
 	}
 }
 
-// TestPoorerCapture: of several captures of a URL one that is not the page (nothing, a redirect to the home
-// page or a login, what curtsy noted) stands for it as little as in a crawl, in whichever order the files come.
+// TestPoorerCapture: a capture that is not the page (empty, a redirect to the home page or a login, or
+// one that curtsy marked) does not replace a better one, just as in a crawl, in any order of the files.
 func TestPoorerCapture(t *testing.T) {
 	at := func(day int) string { return fmt.Sprintf("WARC-Date: 2019-01-%02dT03:04:05Z", day) }
 	text := page("<title>T</title>" + strings.Repeat("words enough to be a page ", 100))
@@ -548,7 +549,7 @@ func TestPoorerCapture(t *testing.T) {
 	}
 }
 
-// A file in which nothing can be read does not say that the crawl ended with it.
+// A file in which nothing can be read does not make the crawl count as ended.
 func TestNothingImported(t *testing.T) {
 	_, seed := crawltest.Site(t, "-- / --\n<title>A</title><a href=/b>\n-- /b --\n<title>B</title>\n")
 	dir := t.TempDir()
@@ -572,7 +573,7 @@ func TestNothingImported(t *testing.T) {
 	}
 }
 
-// TestBesideChanged: verify looks at what stands before a response, too, in a file without checksums.
+// TestBesideChanged: in a file without checksums, verify also checks the record before a response.
 func TestBesideChanged(t *testing.T) {
 	ask, answer := "GET /p HTTP/1.1\r\n\r\n", page("text")
 	digest := func(block string) string { return "WARC-Block-Digest: " + warc.Sum("sha1:", []byte(block)) }
@@ -584,7 +585,7 @@ func TestBesideChanged(t *testing.T) {
 	if err := i.run(t.Context(), func(importer.Progress) {}, path); err != nil {
 		t.Fatal(err)
 	}
-	if c := i.result.Counts; c.Kept != 2 || c.Linked != 1 { // not the one without a digest
+	if c := i.result.Counts; c.Kept != 2 || c.Linked != 1 { // the record without a digest is not linked
 		t.Errorf("%+v", c)
 	}
 	if err := os.WriteFile(path, []byte(strings.Replace(file, "GET", "PUT", 1)), 0o600); err != nil {
@@ -601,8 +602,8 @@ func TestBesideChanged(t *testing.T) {
 	}
 }
 
-// TestLink: records are referred to where they lie, nothing writes to the file, and what becomes
-// of the file is said.
+// TestLink: records are referenced in place, the file is never written to, and a change to the file
+// is reported.
 func TestLink(t *testing.T) {
 	path, dir := write(t, compressed(
 		record("request", "http://h.example/p", "2", "GET /p HTTP/1.1\r\n\r\n",
@@ -693,8 +694,8 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// TestStoppedAnywhere ends an import at every record: the next one goes on, and what comes of
-// it is what comes of one that was not stopped.
+// TestStoppedAnywhere stops an import at every record: the next one continues, and the result equals
+// that of an uninterrupted import.
 func TestStoppedAnywhere(t *testing.T) {
 	var records []string
 	for n := range 40 {
@@ -735,8 +736,8 @@ func TestStoppedAnywhere(t *testing.T) {
 	}
 }
 
-// TestStoppedBehindACircle: redirects in a circle are failures, also where the import was
-// stopped after it had read them.
+// TestStoppedBehindACircle: redirects in a circle are failures also if the import was stopped after it
+// had read them.
 func TestStoppedBehindACircle(t *testing.T) {
 	var records []string
 	for n := range 300 {
@@ -794,20 +795,20 @@ func urls(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// waczOf makes a zip of files.
+// waczOf makes a WACZ file of the given files.
 func waczOf(t *testing.T, files map[string][]byte) string {
 	t.Helper()
 	return write(t, zipped(files))
 }
 
-// zipped is a zip in which what is compressed already is stored.
+// zipped makes a zip in which files that are compressed already are stored.
 func zipped(files map[string][]byte) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for name, content := range files {
 		isStored := strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".wacz")
 		w, _ := z.CreateHeader(&zip.FileHeader{Name: name, Method: map[bool]uint16{true: zip.Store,
-			false: zip.Deflate}[isStored]}) // of a buffer
+			false: zip.Deflate}[isStored]}) // writing to a buffer cannot fail
 		_, _ = w.Write(content)
 	}
 	_ = z.Close()
@@ -894,7 +895,7 @@ func TestHAR(t *testing.T) {
 }
 
 func TestSpoofedDigestsOfRevisits(t *testing.T) {
-	// A revisit that names a response with another payload by its digest alone gets none.
+	// A revisit that refers to a response only by a digest that its payload does not have gets no body.
 	i := imports(t, t.TempDir(), write(t, compressed(record("response", "http://h.example/p", "1", page("text"), http),
 		record("revisit", "http://h.example/p", "2", "HTTP/1.1 200 OK\r\n\r\n", "WARC-Date: 2020-01-01T00:00:00Z",
 			"WARC-Payload-Digest: sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"))))

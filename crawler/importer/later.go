@@ -12,8 +12,8 @@ import (
 	"curtsy/storage/warc"
 )
 
-// postponed is a revisit whose original was not there when it was read: it may come in
-// another file, of this import or of a later one.
+// postponed is a revisit whose original had not been imported yet. It may be in another file, of
+// this import or a later one.
 type postponed struct {
 	File   string     `json:"file"`
 	At     warc.Place `json:"at"`
@@ -21,9 +21,9 @@ type postponed struct {
 	Beside [][]byte   `json:"beside,omitempty"`
 }
 
-const maxPostponed = 64 << 10 // octets of a record that is noted
+const maxPostponed = 64 << 10 // limit in octets for a saved record
 
-// postpone notes a revisit. Its records are small: they have no payload.
+// postpone saves a revisit. Its records are small: they have no payload.
 func (a *assembler) postpone(p *part) {
 	l := postponed{File: a.source.Name, At: p.At, Record: p.verbatim()}
 	for _, q := range p.beside {
@@ -40,7 +40,7 @@ func (a *assembler) postpone(p *part) {
 
 func (p *part) verbatim() []byte { return slices.Concat(p.Raw, p.block.mem) }
 
-// later takes the revisits that were noted once more.
+// later retries the saved revisits.
 func (i *importer) later() error {
 	if err := i.in.Commit(); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (i *importer) retry(name string) error {
 	return a.verdict(p, err)
 }
 
-// again reads a record that was noted.
+// again parses a saved record.
 func (a *assembler) again(b []byte, at warc.Place) (*part, error) {
 	f, err := warc.NewForeign(bytes.NewReader(slices.Concat(b, []byte("\r\n\r\n"))), 0, 1)
 	if err != nil {

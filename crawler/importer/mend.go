@@ -11,14 +11,14 @@ import (
 	"curtsy/internal/http1"
 )
 
-// maxHead bounds the HTTP head of a response, as the archive does.
+// maxHead bounds the HTTP head of a response, in octets, as in the archive.
 const maxHead = 1 << 20
 
-// errNoHead says that a block does not begin with an HTTP head.
+// errNoHead reports that a block does not begin with an HTTP head.
 var errNoHead = errors.New("no HTTP head begins its block")
 
-// splitHead finds the end of the head in the beginning of a block: where the body begins.
-// A block that is a head alone may lack the blank line.
+// splitHead splits the head from the beginning of a block; body is the offset of the body. If whole
+// says that begin is the entire block, the blank line may be missing.
 func splitHead(begin []byte, whole bool) (head []byte, body int, err error) {
 	if !bytes.HasPrefix(begin, []byte("HTTP/")) {
 		return nil, 0, errNoHead
@@ -32,17 +32,17 @@ func splitHead(begin []byte, whole bool) (head []byte, body int, err error) {
 	return append(bytes.TrimRight(bytes.Clone(begin), "\r\n"), "\r\n\r\n"...), len(begin), nil
 }
 
-// mender makes a head one that says what its body is. Programs that record what a browser
-// gives them have bodies without the codings that their heads name, and status lines of
-// HTTP/2: what is not so of the body gets the name that these programs themselves use,
-// X-Orig-…, and the head as it stood is kept beside it.
+// mender corrects a head so that it describes its body. Programs that record what a browser gives
+// them store decoded bodies under heads that name codings, and HTTP/2 status lines. A field that
+// does not apply is renamed to X-Orig-…, as those programs do, and the original head is kept in the
+// metadata.
 type mender struct {
-	lines []string // without line ends: the status line, and the fields
-	said  []string // what was mended
+	lines []string // the status line and the fields, without line ends
+	said  []string // what was corrected
 }
 
-// mend gives the head that the body has, and what was mended in it; nothing where it may
-// stay as it is. body is how the body begins, bare says that no coding is left in it.
+// mend returns the corrected head and what was corrected; said is nil if head is returned
+// unchanged. body is the beginning of the body; bare says that no coding is left in it.
 func mend(head, body []byte, bare bool) (mended []byte, said []string, err error) {
 	m := &mender{lines: strings.Split(strings.ReplaceAll(strings.TrimRight(string(head), "\r\n"), "\r\n", "\n"), "\n")}
 	if err := m.status(); err != nil {
@@ -58,7 +58,7 @@ func mend(head, body []byte, bare bool) (mended []byte, said []string, err error
 	case bare, te[len(te)-1] == "chunked" && !isChunked(body), te[len(te)-1] != "chunked":
 		m.rename("Transfer-Encoding", "the body is not in the transfer coding that its head names")
 	default:
-		body, _ = firstChunk(body) // in which the content coding begins
+		body, _ = firstChunk(body) // the content coding begins in the first chunk's data
 	}
 	if ce := http1.Tokens(h["Content-Encoding"]); len(ce) > 0 && (bare || !isCoded(ce[len(ce)-1], body)) {
 		m.rename("Content-Encoding", "the body is not in the content coding that its head names")
@@ -75,7 +75,7 @@ func mend(head, body []byte, bare bool) (mended []byte, said []string, err error
 	return []byte(strings.Join(m.lines, "\r\n") + "\r\n\r\n"), m.said, nil
 }
 
-// status makes the status line one of HTTP/1.
+// status rewrites the status line as HTTP/1.1 if it is not one of HTTP/1.
 func (m *mender) status() error {
 	if _, _, err := http1.ParseStatus(m.lines[0]); err == nil {
 		return nil
@@ -96,7 +96,7 @@ func (m *mender) fields() (http.Header, error) {
 	return h, err
 }
 
-// rename gives all fields of a name another, by which nothing is decided.
+// rename prefixes all fields called name with X-Orig-, so that they have no effect.
 func (m *mender) rename(name, why string) {
 	for i, line := range m.lines[1:] {
 		if n, _, ok := strings.Cut(line, ":"); ok && strings.EqualFold(strings.TrimSpace(n), name) {
@@ -106,13 +106,13 @@ func (m *mender) rename(name, why string) {
 	m.said = append(m.said, why)
 }
 
-// isChunked says whether a body begins with a chunk.
+// isChunked reports whether a body begins with a chunk.
 func isChunked(body []byte) bool {
 	_, ok := firstChunk(body)
 	return ok
 }
 
-// firstChunk is what there is of the data of the first chunk; !ok where none begins.
+// firstChunk returns the available data of the first chunk; ok is false if body has none.
 func firstChunk(body []byte) (data []byte, ok bool) {
 	var c http1.Chunks
 	for rest := body; len(rest) > 0; {
@@ -125,10 +125,10 @@ func firstChunk(body []byte) (data []byte, ok bool) {
 		}
 		rest = rest[n:]
 	}
-	return nil, len(body) > 0 // a chunk's size, and no more
+	return nil, len(body) > 0 // a chunk size only
 }
 
-// isCoded says whether a body may be in a coding: those with a magic number show it.
+// isCoded reports whether a body may be in a coding, judged by the magic number if it has one.
 func isCoded(coding string, body []byte) bool {
 	magic := map[string]string{"gzip": "\x1f\x8b", "x-gzip": "\x1f\x8b", "zstd": "\x28\xb5\x2f\xfd"}[coding]
 	return len(body) == 0 || magic == "" || bytes.HasPrefix(body, []byte(magic))

@@ -12,7 +12,7 @@ import (
 	"curtsy/crawler/importer"
 )
 
-// A pipe that nobody writes to would be waited for.
+// A named pipe is rejected: reading it would block until somebody writes.
 func TestAPipeIsNoFileToImport(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe.warc")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

@@ -12,8 +12,8 @@ import (
 
 var encoders = sync.Pool{New: func() any { return warc.NewEncoder() }}
 
-// write writes the records of a capture: what came, then what stood beside it, verbatim,
-// then a metadata record of our own, which says where they were and how they began.
+// write writes the records of a capture: the response, the records attached to it with their blocks
+// unchanged, and a metadata record of ours that says where they were read and gives their headers.
 func (m *made) write(w io.Writer, infoID string, original *crawllog.Visit) error {
 	e := encoders.Get().(*warc.Encoder)
 	defer encoders.Put(e)
@@ -58,7 +58,7 @@ func (m *made) writeAnswer(w io.Writer, e *warc.Encoder, infoID string, original
 	return e.Stream(w, &h, m.effort(), m.wire())
 }
 
-// mended says whether the block that is written is another than that which was read.
+// mended reports whether the block written differs from the one read.
 func (m *made) mended() bool { return len(m.note.Mended) > 0 || m.body != int64(len(m.head)) }
 
 func (m *made) writeRevisit(w io.Writer, e *warc.Encoder, h *warc.Header, original *crawllog.Visit) error {
@@ -91,7 +91,7 @@ func (m *made) writeNote(w io.Writer, e *warc.Encoder, infoID, of string) error 
 	return err
 }
 
-// effort is how hard to compress: not at all what is compressed already.
+// effort is the compression effort: none for content that is already compressed.
 func (m *made) effort() warc.Effort {
 	if m.coded || visit.IsCompressed(m.visit.ContentType) {
 		return warc.Stored

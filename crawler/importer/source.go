@@ -16,24 +16,24 @@ import (
 	"curtsy/storage/warc"
 )
 
-// Source is one file with records, as it will be read.
+// Source is one file of records to be imported.
 type Source struct {
-	Name     string // as people know it; of a file within a WACZ "x.wacz!archive/data.warc.gz"
-	First    string // the URL of a page that it names as its first; "" where it names none
-	key      string // of its note; "" where it cannot be read again
+	Name     string // display name; of a file within a WACZ "x.wacz!archive/data.warc.gz"
+	First    string // URL of the first page that a WACZ names; "" for none
+	key      string // name of its note; "" if it cannot be read again
 	size     int64
-	path     string // of the file that may be linked, in which it begins at base; "" where none may
+	path     string // the file that may be linked, with the source at offset base; "" if linking is impossible
 	base     int64
-	seekable bool // reading can begin where a record does
+	seekable bool // reading can begin at any record
 	open     func(i *importer, from *checkpoint) (records, error)
 }
 
-// Stdin is the name of standard input among files.
+// Stdin is the file name that stands for standard input.
 const Stdin = "-"
 
-// Sources finds the files that are named, and those in directories that are. A file that
-// cannot be read is told to refused; in a directory, what has no name of an archive's is
-// passed over. closers are to be called when the import has ended.
+// Sources lists the sources in the named files and directories. A file that cannot be read is
+// reported to refused; in a directory, files without the name of a WARC, WACZ or HAR are skipped. An
+// error is returned if a name does not exist or a directory has no such file.
 func Sources(names []string, stdin io.Reader, refused func(Refusal)) (list []*Source, err error) {
 	for _, name := range names {
 		if name == Stdin {
@@ -65,7 +65,7 @@ func Sources(names []string, stdin io.Reader, refused func(Refusal)) (list []*So
 	return list, nil
 }
 
-// within lists the archives in a directory and those below it, by name.
+// within lists the WARC, WACZ and HAR files in a directory and below, sorted.
 func within(dir string) (files []string, err error) {
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -83,7 +83,7 @@ func within(dir string) (files []string, err error) {
 	return files, err
 }
 
-// sourcesOf looks at how a file begins, whatever its name.
+// sourcesOf determines the format of a file by its first bytes, not its name.
 func sourcesOf(path string) ([]*Source, error) {
 	st, err := os.Stat(path)
 	if err == nil && !st.Mode().IsRegular() {
@@ -119,7 +119,7 @@ func sourcesOf(path string) ([]*Source, error) {
 		}}}, nil
 }
 
-// openAt opens a WARC file where the next record begins, or at its beginning.
+// openAt opens a WARC file at the checkpoint's next record if it can seek, else at its beginning.
 func openAt(open func() (io.ReadCloser, error), from *checkpoint) (records, error) {
 	f, err := open()
 	if err != nil {
@@ -141,7 +141,7 @@ func openAt(open func() (io.ReadCloser, error), from *checkpoint) (records, erro
 	return &warcFile{r, f}, nil
 }
 
-// warcFile closes the file with its reader.
+// warcFile is a reader that closes its file too.
 type warcFile struct {
 	*warc.Foreign
 	file io.Closer
@@ -152,7 +152,7 @@ func (w *warcFile) Close() {
 	w.file.Close()
 }
 
-// fromStdin reads a WARC, of any compression, or a HAR.
+// fromStdin reads a WARC in any compression, or a HAR.
 func fromStdin(stdin io.Reader) *Source {
 	return &Source{Name: Stdin, open: func(i *importer, _ *checkpoint) (records, error) {
 		b := bufio.NewReaderSize(stdin, 64<<10)
@@ -170,11 +170,11 @@ func fromStdin(stdin io.Reader) *Source {
 	}}
 }
 
-// ErrNotWARC is that of a file which is no WARC, nor anything else that is read here.
+// ErrNotWARC reports that a file is in none of the formats read here.
 var ErrNotWARC = warc.ErrNotWARC
 
-// FirstPage finds the URL to be the seed of a new archive: the page that a WACZ or a HAR
-// names as its first, else the first HTML page that was answered well, else the first URL.
+// FirstPage chooses the seed for a new archive: the first page that a WACZ names, else the first HTML
+// page with status 200, else the first URL.
 func FirstPage(list []*Source) (weburl.URL, error) {
 	for _, s := range list {
 		if u, err := weburl.Parse(s.First); err == nil {
@@ -204,7 +204,7 @@ func FirstPage(list []*Source) (weburl.URL, error) {
 	return first, nil
 }
 
-// maxLooked bounds how many records are looked at for a first page.
+// maxLooked bounds the records of a file that are searched for a first page.
 const maxLooked = 2000
 
 func firstOf(s *Source) (first weburl.URL, page bool, err error) {
@@ -237,7 +237,7 @@ func firstOf(s *Source) (first weburl.URL, page bool, err error) {
 	return first, false, nil
 }
 
-// isPage says whether a response is a page that was answered well.
+// isPage reports whether a response is an HTML page with status 200.
 func isPage(begin []byte) bool {
 	head, _, err := splitHead(begin, true)
 	if err != nil {
@@ -248,13 +248,13 @@ func isPage(begin []byte) bool {
 	return strings.Contains(status, " 200") && strings.HasPrefix(strings.TrimSpace(after), "text/html")
 }
 
-// maxEntries bounds the files of a WACZ.
+// maxEntries bounds the number of files in a WACZ.
 const maxEntries = 100_000
 
-// archived is a zip file, opened anew by each who reads.
+// archived opens a zip file; each reader opens it anew.
 type archived func() (*zip.Reader, io.Closer, error)
 
-// zipAt is a zip file of the file system.
+// zipAt opens a zip file of the file system.
 func zipAt(path string) archived {
 	return func() (*zip.Reader, io.Closer, error) {
 		z, err := zip.OpenReader(path)
@@ -265,7 +265,7 @@ func zipAt(path string) archived {
 	}
 }
 
-// within is the n-th file in the zip, which is a zip itself and not compressed.
+// within opens the n-th file in the zip, which must be an uncompressed zip itself.
 func (a archived) within(n int) archived {
 	return func() (*zip.Reader, io.Closer, error) {
 		z, closer, err := a()
@@ -287,8 +287,8 @@ func (a archived) within(n int) archived {
 	}
 }
 
-// sourcesOfWACZ lists the WARC files of a WACZ (1.1.1 §4), also of those in one that holds
-// several (multi-wacz-package), one deep. Nothing is written under a name that it gives.
+// sourcesOfWACZ lists the WARC files of a WACZ (1.1.1 §4), and of the WACZ files within one
+// (multi-wacz-package), one level deep. No file name from the zip is used for writing.
 func sourcesOfWACZ(name, key string, size int64, open archived, nested bool) (list []*Source, err error) {
 	z, closer, err := open()
 	if err != nil {
@@ -298,7 +298,7 @@ func sourcesOfWACZ(name, key string, size int64, open archived, nested bool) (li
 	if len(z.File) > maxEntries {
 		return nil, fmt.Errorf("%d files in a zip", len(z.File))
 	}
-	left := uint64(size) // what lies in the file twice is made to grow
+	left := uint64(size) // overlapping entries are a decompression bomb
 	first := firstPageOf(z)
 	for n, f := range z.File {
 		lower := strings.ToLower(f.Name)
@@ -335,13 +335,13 @@ func sourcesOfWACZ(name, key string, size int64, open archived, nested bool) (li
 	return list, nil
 }
 
-// entry is a file within a zip.
+// entry is an open file within a zip.
 type entry struct {
 	io.Reader
 	io.Closer
 }
 
-// stored is one that is not compressed, in which reading can begin anywhere.
+// stored is an uncompressed entry, which can seek.
 type stored struct {
 	entry
 	io.Seeker

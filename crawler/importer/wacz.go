@@ -7,15 +7,15 @@ import (
 	"io"
 )
 
-// maxPackage bounds what is read of the descriptions in a WACZ.
+// maxPackage bounds, in octets, what is read of datapackage.json and of pages.jsonl.
 const maxPackage = 4 << 20
 
-// firstPageOf is the page that a WACZ opens with: mainPageUrl of datapackage.json, else the
-// first of pages/pages.jsonl.
+// firstPageOf returns the main page of a WACZ: mainPageUrl of datapackage.json, else the first page of
+// pages/pages.jsonl.
 func firstPageOf(z *zip.Reader) string {
 	var p struct {
 		MainPageURL  string `json:"mainPageUrl"`
-		MainPageURL1 string `json:"mainPageURL"` // as the text of 1.0 had it
+		MainPageURL1 string `json:"mainPageURL"` // spelling in WACZ 1.0
 	}
 	if f, err := z.Open("datapackage.json"); err == nil {
 		_ = json.NewDecoder(io.LimitReader(f, maxPackage)).Decode(&p)
@@ -31,7 +31,7 @@ func firstPageOf(z *zip.Reader) string {
 	defer f.Close()
 	lines := bufio.NewScanner(io.LimitReader(f, maxPackage))
 	lines.Buffer(nil, maxPackage)
-	for range 3 { // a header, and pages
+	for range 3 { // a header and some pages
 		if !lines.Scan() {
 			break
 		}

@@ -1,6 +1,6 @@
-// Package known answers: which other archive has this payload already? It reads their
-// indexes (CDXJ, CDX with a header line, compressed or not, those within a WACZ), and keeps
-// them sorted by digest in files, so that memory does not grow with them.
+// Package known finds payloads that other archives already hold. It reads their indexes (CDXJ, CDX
+// with a header line, compressed or not, and those within a WACZ) and keeps them in files, sorted by
+// digest, so that its memory does not grow with them.
 package known
 
 import (
@@ -26,25 +26,25 @@ import (
 	"curtsy/storage/warc"
 )
 
-// Payloads are those that other archives hold, by digest. It is for any goroutine.
+// Payloads is an index of payloads by digest. Its methods are safe for concurrent use.
 type Payloads struct {
-	sha1  bool     // some are known by it
-	lines *os.File // of each, in order of digests: its length as a uvarint, then lineKey, time, URL
-	index *os.File // of each, in the same order: 8 octets of its digest, and where its line begins
+	sha1  bool     // some captures are known by SHA-1
+	lines *os.File // per capture, sorted by digest: length as a uvarint, then lineKey, time, URL
+	index *os.File // per capture, in the same order: 8 octets of the digest, and the offset in lines
 	n     int64
 }
 
 const (
 	indexEntry = 16
 	timeForm   = "20060102150405"
-	maxLine    = 1 << 20 // octets of a line of an index
-	maxSame    = 1000    // captures of one payload that are looked at for one of the same URL
+	maxLine    = 1 << 20 // octets of an index line
+	maxSame    = 1000    // captures of one payload that are searched for one of the same URL
 )
 
-// ErrNone says that an index lists no response whose digest can be compared.
+// ErrNone reports that an index lists no response with a digest that can be compared.
 var ErrNone = errors.New("lists no response of status 200 with a SHA-1 or SHA-256 digest")
 
-// Open reads indexes. Its temporary files lie in dir.
+// Open reads indexes. Its temporary files are in dir; Close removes them.
 func Open(dir string, files []string) (p *Payloads, err error) {
 	sorter := extsort.New(dir)
 	defer sorter.Close()
@@ -73,13 +73,13 @@ func Open(dir string, files []string) (p *Payloads, err error) {
 	return p, nil
 }
 
-// write makes the two files.
+// write creates the two files.
 func (p *Payloads) write(dir string, sorter *extsort.Sorter) (err error) {
 	for _, f := range []**os.File{&p.lines, &p.index} {
 		if *f, err = os.CreateTemp(dir, ".curtsy-known-*"); err != nil {
 			return err
 		}
-		_ = os.Remove((*f).Name()) // where an open file can be removed, a kill leaves nothing
+		_ = os.Remove((*f).Name()) // where the system can remove an open file, a kill leaves none behind
 	}
 	lines, index := bufio.NewWriter(p.lines), bufio.NewWriter(p.index)
 	var at uint64
@@ -92,7 +92,7 @@ func (p *Payloads) write(dir string, sorter *extsort.Sorter) (err error) {
 		binary.BigEndian.PutUint64(entry[8:], at)
 		size := binary.AppendUvarint(nil, uint64(len(text)))
 		at += uint64(len(size) + len(text))
-		_, _ = index.Write(entry[:]) // Flush has the error
+		_, _ = index.Write(entry[:]) // Flush returns the error
 		_, _ = lines.Write(size)
 		_, _ = lines.Write(text)
 		p.n++
@@ -100,7 +100,7 @@ func (p *Payloads) write(dir string, sorter *extsort.Sorter) (err error) {
 	return errors.Join(lines.Flush(), index.Flush())
 }
 
-// Close removes the files.
+// Close closes and removes the files.
 func (p *Payloads) Close() (err error) {
 	for _, f := range []*os.File{p.lines, p.index} {
 		if f != nil {
@@ -111,14 +111,14 @@ func (p *Payloads) Close() (err error) {
 	return err
 }
 
-// Len is how many captures are known.
+// Len returns the number of captures known.
 func (p *Payloads) Len() int64 { return p.n }
 
-// BySHA1 says whether some are known by SHA-1.
+// BySHA1 reports whether some captures are known by SHA-1.
 func (p *Payloads) BySHA1() bool { return p.sha1 }
 
-// Find is a capture of a payload in another archive, one of the same URL before others;
-// nil if none is known. digest is labelled.
+// Find returns a capture in another archive with the labelled digest, preferably one of the same URL;
+// nil if none is known.
 func (p *Payloads) Find(digest, url string) (*crawllog.Elsewhere, error) {
 	octets := warc.DigestOctets(digest)
 	if len(octets) < 8 {
@@ -154,7 +154,7 @@ func (p *Payloads) Find(digest, url string) (*crawllog.Elsewhere, error) {
 	return found, nil
 }
 
-// first is the first entry whose digest begins with that of the key, or where it would be.
+// first returns the position of the first entry whose digest prefix is not less than the key's.
 func (p *Payloads) first(key []byte) (int64, error) {
 	var entry [indexEntry]byte
 	var failed error
@@ -167,7 +167,7 @@ func (p *Payloads) first(key []byte) (int64, error) {
 	return int64(n), failed
 }
 
-// line is the n-th line.
+// line returns the n-th line.
 func (p *Payloads) line(n int64) ([]byte, error) {
 	var entry [indexEntry]byte
 	if _, err := p.index.ReadAt(entry[:], n*indexEntry); err != nil {
@@ -184,10 +184,10 @@ func (p *Payloads) line(n int64) ([]byte, error) {
 	return text, err
 }
 
-// lineKey is a digest as lines begin with it: its octets, then how many they are.
+// lineKey is the digest at the start of a line: its octets, then their number.
 func lineKey(octets []byte) []byte { return append(octets, byte(len(octets))) }
 
-// readFile gives each line of an index.
+// readFile calls line for each line of an index file.
 func readFile(name string, line func([]byte) error) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -224,7 +224,7 @@ func readWACZ(name string, line func([]byte) error) error {
 	return nil
 }
 
-// readIndex gives the lines of one index, as JSON where a header line names its columns.
+// readIndex calls line for each line of one index. CDX with a header line is converted to CDXJ.
 func readIndex(r *bufio.Reader, line func([]byte) error) error {
 	if head, _ := r.Peek(2); string(head) == "\x1f\x8b" {
 		z, err := gzip.NewReader(r)
@@ -253,10 +253,10 @@ func readIndex(r *bufio.Reader, line func([]byte) error) error {
 	return lines.Err()
 }
 
-// columnNames are those of CDX that matter here.
+// columnNames are the CDX columns used, with their names in CDXJ.
 var columnNames = map[string]string{"a": "url", "m": "mime", "s": "status", "k": "digest"}
 
-// ofColumns is a line of CDX as one of CDXJ.
+// ofColumns converts a line of CDX to CDXJ.
 func ofColumns(columns, values []string) []byte {
 	fields, at := map[string]string{}, "-"
 	for i, c := range columns[:min(len(columns), len(values))] {
@@ -267,12 +267,12 @@ func ofColumns(columns, values []string) []byte {
 			at = values[i]
 		}
 	}
-	text, _ := json.Marshal(fields) // of strings, which is no error
+	text, _ := json.Marshal(fields) // a map of strings always marshals
 	return fmt.Appendf(nil, "- %s %s", at, text)
 }
 
-// lineOf is what is kept of a line of CDXJ: digest, time and URL; nil where it is of no
-// response whose payload can be referred to.
+// lineOf converts a line of CDXJ to an entry of lines: digest, time and URL. It returns nil for
+// anything but a response with status 200 and a usable digest.
 func lineOf(line []byte) []byte {
 	key, rest, _ := bytes.Cut(bytes.TrimSpace(line), []byte(" "))
 	at, text, ok := bytes.Cut(rest, []byte(" "))

@@ -30,7 +30,7 @@ var lines = strings.Join([]string{
 	`not a line`, ``, `a b {`,
 }, "\n")
 
-// The same index in every packing, and by columns.
+// The same index is read in every compression and format, and from columns.
 func TestPayloadsOfOthersAreFound(t *testing.T) {
 	var gz, wacz bytes.Buffer
 	g := gzip.NewWriter(&gz)

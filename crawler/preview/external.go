@@ -20,51 +20,49 @@ import (
 	"curtsy/politeness"
 )
 
-// Probe is what came of asking whether a URL of somebody else is there.
+// Probe is the result of checking whether a URL of another site exists.
 type Probe struct {
 	URL    string    `json:"url"`
 	Status int       `json:"status"` // 0: no answer
 	To     string    `json:"to,omitempty"`
-	Place  string    `json:"place,omitempty"`  // the fragment of To; "": that of the link is kept (RFC 9110 §10.2.2)
-	Kind   string    `json:"kind,omitempty"`   // of a failure (fetch.Kind), "robots.txt", "host"
+	Place  string    `json:"place,omitempty"`  // fragment of To; "" keeps the link's own (RFC 9110 §10.2.2)
+	Kind   string    `json:"kind,omitempty"`   // of a failure: a fetch.Kind, "robots.txt" or "host"
 	Why    string    `json:"why,omitempty"`    // in words
-	Denied bool      `json:"denied,omitempty"` // robots.txt denies it: it was not asked for
+	Denied bool      `json:"denied,omitempty"` // robots.txt denies it: no request was made
 	At     time.Time `json:"at"`
-	// Lacks are the fragments that were asked about and lead nowhere in the page; Has
-	// are those that do.
+	// Lacks are the requested fragments that the page does not have, Has those that it has.
 	Lacks []string `json:"lacks,omitempty"`
 	Has   []string `json:"has,omitempty"`
-	HTTPS bool     `json:"https,omitempty"` // of a http URL: its host answers by https, too
+	HTTPS bool     `json:"https,omitempty"` // of an http URL: its host also answers https
 }
 
-// Prober asks hosts whether URLs are there: each host's robots.txt first, one request
-// a host at a time, at its pace, HEAD and then GET of the first octets. Nothing is
-// kept.
+// Prober checks whether URLs exist. It fetches each host's robots.txt first and makes one request per
+// host at a time, at the host's pace: HEAD, then if necessary GET of the first octets. Nothing is
+// archived.
 type Prober struct {
-	// Fragments says which fragments of a URL are asked about, there or where it
-	// redirects to; Lacks says which of them the page does not have.
+	// Fragments returns the fragments to look for in a URL, or in the page it redirects to.
+	// Lacks returns those of them that the page does not have.
 	Fragments func(url string) []string
 	Lacks     func(u weburl.URL, contentType string, body io.Reader, fragments []string) []string
-	// Cached is what is known already of a URL and all these fragments, nil for
-	// nothing.
+	// Cached returns an earlier result for a URL with all these fragments; nil if there is none.
 	Cached func(url string, fragments []string) *Probe
-	// MaxWait is how long a host that asks to be left alone is waited for.
+	// MaxWait is how long to wait for a host that asks to be left alone.
 	MaxWait time.Duration
-	// Hosts is how many are asked at the same time.
+	// Hosts is how many hosts are asked at the same time.
 	Hosts int
 
 	o      crawler.Options
 	client *fetch.Client
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the maps below
 	hosts  map[string]*host
 	probes map[string]*Probe
-	wanted map[string][]string // fragments, by URL
-	secure map[string]bool     // whether a host answers by https
+	wanted map[string][]string // fragments by URL
+	secure map[string]bool     // by host: whether it answers https
 	slots  chan struct{}
 	wg     sync.WaitGroup
 }
 
-// host is one that is asked; mu is held while a request of ours is there.
+// host is one host. mu is held during each request to it.
 type host struct {
 	mu    sync.Mutex
 	pv    *previewer
@@ -75,20 +73,21 @@ type host struct {
 type job struct {
 	url       weburl.URL
 	hops      int
-	fragments []string // of links that lead here by a redirect
+	fragments []string // of the links that lead here through a redirect
 }
 
-// What is read of a page: its first octets, or enough to look for fragments.
+// Octets read of a page, without and with fragments to look for.
 const (
 	firstOctets = 16 << 10
 	wholePage   = 4 << 20
 )
 
-// maxFailures in a row make a host be given up: the back-off between them doubles, and
-// what is asked for is no archive.
+// maxFailures is the number of consecutive failures after which a host is given up; the back-off
+// doubles each time.
 const maxFailures = 4
 
-// NewProber makes a Prober; the options are those of a crawl. Close ends its use.
+// NewProber makes a Prober with the options of a crawl. allowed is passed to fetch.Client.Allow. Close
+// it after use.
 func NewProber(o crawler.Options, allowed ...string) *Prober {
 	o = o.WithDefaults()
 	o.Pace.Concurrency, o.Fetch.SpillAt = 1, 2*wholePage
@@ -103,7 +102,7 @@ func NewProber(o crawler.Options, allowed ...string) *Prober {
 // Close closes the connections.
 func (p *Prober) Close() { p.client.Close() }
 
-// Run asks for all URLs and for what they redirect to, and gives what came of each.
+// Run checks all URLs and the targets of their redirects, and returns a result for each.
 func (p *Prober) Run(ctx context.Context, urls []weburl.URL) map[string]*Probe {
 	p.slots = make(chan struct{}, max(p.Hosts, 1))
 	p.mu.Lock()
@@ -119,8 +118,7 @@ func (p *Prober) Run(ctx context.Context, urls []weburl.URL) map[string]*Probe {
 	return p.probes
 }
 
-// add queues a URL at its host, if it, or one of the fragments, was not asked about;
-// p.mu is held.
+// add queues a URL at its host, unless it was checked with all its fragments; p.mu is held.
 func (p *Prober) add(ctx context.Context, j job) {
 	name := j.url.String()
 	had, more := p.probes[name], false
@@ -131,7 +129,7 @@ func (p *Prober) add(ctx context.Context, j job) {
 	}
 	switch {
 	case had != nil && (!more || had.At.IsZero()):
-		return // known, or queued
+		return // checked or queued already
 	case had == nil && p.Cached != nil:
 		had = p.Cached(name, p.wanted[name])
 	}
@@ -150,7 +148,7 @@ func (p *Prober) add(ctx context.Context, j job) {
 	}
 }
 
-// follow queues what a URL redirects to; p.mu is held.
+// follow queues the target of a redirect; p.mu is held.
 func (p *Prober) follow(ctx context.Context, j job, r *Probe) {
 	next := weburl.FromCanonical(r.To)
 	if next.IsZero() || j.hops >= judge.MaxRedirects {
@@ -163,7 +161,7 @@ func (p *Prober) follow(ctx context.Context, j job, r *Probe) {
 	p.add(ctx, job{next, j.hops + 1, fragments})
 }
 
-// knows says whether each of the fragments was looked for.
+// knows reports whether r has a result for each of the fragments.
 func (r *Probe) knows(fragments []string) bool {
 	return !slices.ContainsFunc(fragments, func(f string) bool {
 		return !slices.Contains(r.Has, f) &&
@@ -171,7 +169,7 @@ func (r *Probe) knows(fragments []string) bool {
 	})
 }
 
-// host finds or makes one; p.mu is held.
+// host returns a host, creating it if necessary; p.mu is held.
 func (p *Prober) host(name string) *host {
 	h := p.hosts[name]
 	if h == nil {
@@ -183,8 +181,8 @@ func (p *Prober) host(name string) *host {
 	return h
 }
 
-// turn lets one request at a time to a host: those of other hosts' robots.txt, which
-// redirect there, too.
+// turn waits until no other request to u's host is in progress, requests that a redirect from another
+// host's robots.txt causes included.
 func (p *Prober) turn(u weburl.URL) (done func()) {
 	p.mu.Lock()
 	h := p.host(u.Host())
@@ -193,7 +191,7 @@ func (p *Prober) turn(u weburl.URL) (done func()) {
 	return h.mu.Unlock
 }
 
-// work does what is queued at a host.
+// work checks the URLs queued at a host.
 func (p *Prober) work(ctx context.Context, h *host) {
 	defer p.wg.Done()
 	p.slots <- struct{}{}
@@ -212,7 +210,7 @@ func (p *Prober) work(ctx context.Context, h *host) {
 		r := p.probe(ctx, h.pv, j.url, wanted)
 		p.mu.Lock()
 		p.probes[r.URL] = r
-		if r.Status == http.StatusOK && len(p.wanted[r.URL]) > len(wanted) { // another redirect led here meanwhile
+		if r.Status == http.StatusOK && len(p.wanted[r.URL]) > len(wanted) { // a redirect added fragments
 			h.queue = append(h.queue, j)
 		}
 		p.follow(ctx, j, r)
@@ -220,8 +218,8 @@ func (p *Prober) work(ctx context.Context, h *host) {
 	}
 }
 
-// probe asks for one URL, again where the host asks to be left alone for a while and
-// that is no longer than MaxWait: maxFailures in a row end it.
+// probe checks one URL. It repeats the request up to maxFailures times if the host answers 429 or 503
+// and asks for no more than MaxWait.
 func (p *Prober) probe(ctx context.Context, pv *previewer, u weburl.URL, wanted []string) *Probe {
 	r := &Probe{URL: u.String(), At: p.o.Now()}
 	if err := pv.judge(ctx, u); err != nil {
@@ -234,7 +232,7 @@ func (p *Prober) probe(ctx context.Context, pv *previewer, u weburl.URL, wanted 
 	}
 	for n := range maxFailures {
 		if wait := pv.pace(u).Next(p.o.Now()); !wait.At.Equal(politeness.Never) && wait.At.Sub(p.o.Now()) > p.MaxWait {
-			if n == 0 { // another URL of it was answered so
+			if n == 0 { // the response to another URL of the host asked for the wait
 				r.Kind, r.Why = "host", fmt.Sprintf("not asked for, %s until %s", wait.Why,
 					wait.At.UTC().Format("2006-01-02 15:04 UTC"))
 			}
@@ -251,8 +249,7 @@ func (p *Prober) probe(ctx context.Context, pv *previewer, u weburl.URL, wanted 
 	return r
 }
 
-// ask makes the requests: HEAD, and GET where that says nothing, or the page itself is
-// to be looked at.
+// ask makes the requests: HEAD, and GET if HEAD fails or fragments are to be looked for.
 func (p *Prober) ask(ctx context.Context, pv *previewer, u weburl.URL, r *Probe, wanted []string) {
 	head := len(wanted) == 0
 	for {
@@ -264,7 +261,7 @@ func (p *Prober) ask(ctx context.Context, pv *previewer, u weburl.URL, r *Probe,
 		if err != nil {
 			r.Kind, r.Why = "host", err.Error()
 			if ctx.Err() != nil {
-				r.Kind = string(fetch.KindCanceled) // it says nothing about the URL
+				r.Kind = string(fetch.KindCanceled) // this says nothing about the URL
 			}
 			return
 		}
@@ -287,15 +284,15 @@ func (p *Prober) ask(ctx context.Context, pv *previewer, u weburl.URL, r *Probe,
 		if !again {
 			return
 		}
-		head = false // some servers know no HEAD, or answer it otherwise
+		head = false // some servers do not support HEAD
 	}
 }
 
-// look looks for fragments.
+// look looks for fragments in the page.
 func (p *Prober) look(x *fetch.Exchange, r *Probe, wanted []string) {
 	body, cut, err := x.Decoded(wholePage)
 	if err != nil || cut || x.Truncated != "" {
-		return // what is not there may be in the rest
+		return // a missing fragment may be in the rest
 	}
 	r.Lacks = p.Lacks(x.URL, x.Header.Get("Content-Type"), bytes.NewReader(body), wanted)
 	for _, f := range wanted {
@@ -305,7 +302,7 @@ func (p *Prober) look(x *fetch.Exchange, r *Probe, wanted []string) {
 	}
 }
 
-// secured says whether the host of a http URL answers by https, asked once.
+// secured reports whether the host of an http URL answers https; it is asked once.
 func (p *Prober) secured(ctx context.Context, pv *previewer, u weburl.URL) bool {
 	p.mu.Lock()
 	known, ok := p.secure[u.Host()]
@@ -327,7 +324,7 @@ func (p *Prober) secured(ctx context.Context, pv *previewer, u weburl.URL) bool 
 	return is
 }
 
-// do makes one request in its turn.
+// do waits for the host's turn and pace, then makes one request.
 func (pv *previewer) do(ctx context.Context, r fetch.Request) (*fetch.Exchange, error) {
 	if pv.exclusive != nil {
 		defer pv.exclusive(r.URL)()

@@ -15,15 +15,15 @@ import (
 	"curtsy/sitemap"
 )
 
-// RobotsAnswer is a robots.txt as it was answered.
+// RobotsAnswer is the response to a request for robots.txt.
 type RobotsAnswer struct {
 	Status int
 	Type   string
 	Body   []byte
 }
 
-// FetchRobots asks for the robots.txt of u's origin, as a crawl would, with
-// its redirects followed. The error says why it is unavailable.
+// FetchRobots fetches the robots.txt of u's origin as a crawl would, redirects included. The error
+// says why it is unavailable.
 func FetchRobots(ctx context.Context, u weburl.URL, o crawler.Options) (RobotsAnswer, error) {
 	p := newPreviewer(o)
 	defer p.client.Close()
@@ -35,8 +35,8 @@ func FetchRobots(ctx context.Context, u weburl.URL, o crawler.Options) (RobotsAn
 	return a, nil
 }
 
-// NoRobotsError says that a URL is left alone since robots.txt, which might
-// deny it, is unavailable (RFC 9309 §2.3.1.4).
+// NoRobotsError reports that a URL is not fetched because the robots.txt that might deny it is
+// unavailable (RFC 9309 §2.3.1.4).
 type NoRobotsError struct {
 	Robots string // its URL
 	Why    string
@@ -46,8 +46,7 @@ func (e *NoRobotsError) Error() string {
 	return "robots.txt is unavailable: " + e.Robots + ": " + e.Why
 }
 
-// noRobots says that there was no connection at all, or what is wrong with the
-// robots.txt.
+// noRobots returns an UnreachableError if there was no connection, else a NoRobotsError.
 func noRobots(u weburl.URL, f *robotstxt.Answer) error {
 	if err := crawler.CannotReach(u, f.Err); err != nil {
 		return err
@@ -55,7 +54,7 @@ func noRobots(u weburl.URL, f *robotstxt.Answer) error {
 	return &NoRobotsError{Robots: robotstxt.URL(u.Origin()).String(), Why: f.Failed}
 }
 
-// DeniedError says that robots.txt denies a URL that somebody asked for.
+// DeniedError reports that robots.txt denies a URL.
 type DeniedError struct {
 	URL string
 	By  string
@@ -63,19 +62,19 @@ type DeniedError struct {
 
 func (e *DeniedError) Error() string { return e.URL + " is denied by " + e.By }
 
-// Page is one page, fetched for a person to look at.
+// Page is one page, fetched to be displayed.
 type Page struct {
-	URL    weburl.URL // where the redirects led
+	URL    weburl.URL // the target of all redirects
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// maxOnce is what is read of a page that a person looks at.
+// maxOnce bounds the decoded octets of a page.
 const maxOnce = 64 << 20
 
-// FetchPage fetches one page as a crawl would: robots.txt first, at its pace,
-// redirects followed and each judged. Nothing is kept.
+// FetchPage fetches one page as a crawl would: robots.txt first, at the host's pace, and each redirect
+// target is judged too. Nothing is archived.
 func FetchPage(ctx context.Context, u weburl.URL, o crawler.Options) (*Page, error) {
 	p := newPreviewer(o)
 	defer p.client.Close()
@@ -104,7 +103,7 @@ func FetchPage(ctx context.Context, u weburl.URL, o crawler.Options) (*Page, err
 		page := &Page{URL: u, Status: x.Status, Header: x.Header, Body: append([]byte{}, body...)}
 		x.Release()
 		if len(page.Body) > 0 {
-			err = nil // what came is what a person may look at
+			err = nil // a broken body is shown as far as it came
 		}
 		return page, err
 	}
@@ -113,12 +112,12 @@ func FetchPage(ctx context.Context, u weburl.URL, o crawler.Options) (*Page, err
 
 func newPreviewer(o crawler.Options) *previewer {
 	o = o.WithDefaults()
-	o.Fetch.SpillAt = sitemap.MaxBytes // in memory, or cut there
+	o.Fetch.SpillAt = sitemap.MaxBytes // bodies are held in memory, or truncated there
 	return &previewer{o: o, client: fetch.New(o.Fetch), paces: map[string]*politeness.Host{},
 		robots: map[string]*robotstxt.Answer{}, scope: judge.Settings{Scope: o.Scope}, seen: map[weburl.URL]bool{}}
 }
 
-// judge asks the robots.txt of u's origin.
+// judge returns an error if the robots.txt of u's origin denies u or is unavailable.
 func (pv *previewer) judge(ctx context.Context, u weburl.URL) error {
 	f := pv.robotsOf(ctx, u.Origin())
 	if f.Failed != "" {

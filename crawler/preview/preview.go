@@ -1,5 +1,5 @@
-// Package preview answers: what would a crawl be let do? It fetches robots.txt,
-// sitemaps and single pages for people, as a crawl would, and keeps nothing.
+// Package preview shows what a crawl would be allowed to fetch. It fetches robots.txt, sitemaps and
+// single pages as a crawl would, and archives nothing.
 package preview
 
 import (
@@ -23,25 +23,25 @@ import (
 	"curtsy/usage"
 )
 
-// Preview is what a crawl would be let do.
+// Preview is what a crawl would be allowed to fetch.
 type Preview struct {
 	Seed        string           `json:"seed"`
 	Robots      string           `json:"robots"`
 	Verdict     string           `json:"verdict"` // on the seed
-	Closed      []string         `json:"closed"`  // the paths that robots.txt closes to the crawler, a few of them
-	Usage       string           `json:"usage"`   // what it says about the use of the seed: "search=y, train-ai=n"
+	Closed      []string         `json:"closed"`  // the first paths that robots.txt disallows for the crawler
+	Usage       string           `json:"usage"`   // what robots.txt says of the use of the seed: "search=y, train-ai=n"
 	Refused     string           `json:"refused,omitempty"`
 	Unreachable error            `json:"-"`                 // a crawler.UnreachableError
 	Denied      bool             `json:"-"`                 // robots.txt denies the seed; else it is unavailable
-	Stopped     string           `json:"stopped,omitempty"` // the site fails again and again: not all was looked at
+	Stopped     string           `json:"stopped,omitempty"` // why the preview is incomplete: the site failed repeatedly
 	Delay       string           `json:"delay"`
 	Concurrency int              `json:"concurrency"`
-	Names       []string         `json:"names"`           // origins that count as the site, that of the pages first
-	Notes       []string         `json:"notes"`           // how they were found, a line each
-	Front       *Front           `json:"front,omitempty"` // that the seed leads to; nil where it was not asked for
+	Names       []string         `json:"names"`           // origins that count as the site, the front page's first
+	Notes       []string         `json:"notes"`           // how the origins were found, one line each
+	Front       *Front           `json:"front,omitempty"` // the page that the seed leads to; nil if it was not fetched
 	Sitemaps    []PreviewSitemap `json:"sitemaps"`
 	LeftOut     map[string]int   `json:"left_out"` // URLs of sitemaps, by reason
-	URLs        int              `json:"urls"`     // in scope and allowed, the seed among them
+	URLs        int              `json:"urls"`     // in scope and allowed, the seed included
 	AtLeast     time.Duration    `json:"at_least_ns"`
 }
 
@@ -53,8 +53,8 @@ type Front struct {
 	Title  string   `json:"title"`
 	Links  int      `json:"links"`
 	Needs  []string `json:"needs"` // what a crawl needs, or what may keep it from the pages
-	// Failed is why a crawl of this seed would bring nothing; Elsewhere, with it, is
-	// the other site that the seed leads to.
+	// Failed is why a crawl of this seed would fail. If that is because the seed leads to
+	// another site, Elsewhere is its URL.
 	Failed    string `json:"failed,omitempty"`
 	Elsewhere string `json:"elsewhere,omitempty"`
 }
@@ -67,29 +67,28 @@ type PreviewSitemap struct {
 	Allowed int    `json:"allowed"`
 }
 
-// maxPatience is the longest pause before the page of the seed is asked for.
+// maxPatience is the longest pause after which the seed's page is still fetched.
 const maxPatience = 2 * time.Minute
 
-// maxPreviewSitemaps bounds what a preview fetches.
+// maxPreviewSitemaps bounds the sitemaps that a preview fetches.
 const maxPreviewSitemaps = 50
 
-// previewer fetches robots.txt and sitemaps, at the pace of the crawl, and
-// keeps nothing.
+// previewer fetches robots.txt, sitemaps and pages at the pace of a crawl.
 type previewer struct {
 	o      crawler.Options
 	client *fetch.Client
 	paces  map[string]*politeness.Host  // by host
 	robots map[string]*robotstxt.Answer // by origin
-	rules  *rules.Robots                // of the seed
+	rules  *rules.Robots                // the rules for the seed
 	scope  judge.Settings
 	p      *Preview
 	seen   map[weburl.URL]bool
-	// exclusive, where it is not nil, waits for a turn at a URL's host.
+	// exclusive, if not nil, waits for a turn at a URL's host.
 	exclusive func(weburl.URL) (done func())
 }
 
-// Of fetches robots.txt, the page that the seed leads to and the sitemaps that are
-// named, and judges.
+// Of fetches robots.txt, the page that the seed leads to and the sitemaps that robots.txt names, and
+// judges their URLs.
 func Of(ctx context.Context, o crawler.Options) (*Preview, error) {
 	pv := newPreviewer(o)
 	o = pv.o
@@ -117,7 +116,7 @@ func Of(ctx context.Context, o crawler.Options) (*Preview, error) {
 	for _, origin := range pv.scope.Origins {
 		r := pv.robotsOf(ctx, origin).Rules
 		if r == nil {
-			continue // unavailable: nothing is asked for there
+			continue // robots.txt is unavailable: nothing is fetched there
 		}
 		for _, s := range r.Sitemaps() {
 			if u, err := robotstxt.URL(origin).Resolve(s.URL); err == nil {
@@ -136,8 +135,7 @@ func Of(ctx context.Context, o crawler.Options) (*Preview, error) {
 // maxClosed is how many closed paths a preview lists.
 const maxClosed = 20
 
-// told lists what the robots.txt of the site closes to the crawler, and what it says
-// about use.
+// told lists the paths that robots.txt disallows for the crawler, and what it says about use.
 func (pv *previewer) told() {
 	pv.p.Closed = []string{}
 	pv.p.Usage = usage.Combine(pv.rules.Usage(pv.o.Seed.Target())).String()
@@ -165,8 +163,8 @@ func (pv *previewer) seed(f *robotstxt.Answer) {
 	pv.count(pv.o.Seed, 0)
 }
 
-// front follows the seed to its page, as a crawl would: redirects between the names
-// of a site are followed, those to another site only where that is asked for.
+// front follows the seed to its page, as a crawl would: redirects between names of the site are
+// followed, those to another site only with FollowSeed or if it is in scope.
 func (pv *previewer) front(ctx context.Context) {
 	f := &Front{URL: pv.o.Seed.String(), Needs: []string{}}
 	u := pv.o.Seed
@@ -211,7 +209,7 @@ func (pv *previewer) front(ctx context.Context) {
 	pv.home(ctx, u)
 }
 
-// leads takes in where a redirect of the seed leads, and says whether it is followed.
+// leads handles a redirect of the seed, and reports whether it is followed.
 func (pv *previewer) leads(f *Front, from, to weburl.URL) bool {
 	switch {
 	case slices.Contains(pv.scope.Origins, to.Origin()):
@@ -232,7 +230,7 @@ func (pv *previewer) leads(f *Front, from, to weburl.URL) bool {
 	return true
 }
 
-// home makes the origin of the page that the seed led to the one whose rules hold.
+// home applies the rules of the origin at which the seed's page was found.
 func (pv *previewer) home(ctx context.Context, u weburl.URL) {
 	origin := u.Origin()
 	if r := pv.robotsOf(ctx, origin); r.Rules != nil && origin != pv.o.Seed.Origin() && pv.p.Front.Failed == "" {
@@ -248,7 +246,7 @@ func (pv *previewer) home(ctx context.Context, u weburl.URL) {
 	}
 }
 
-// pace finds or makes the pace of u's host, which the names of a site share.
+// pace returns the pace of u's host, which all names of a site share.
 func (pv *previewer) pace(u weburl.URL) *politeness.Host {
 	host := judge.SiteKey(u)
 	if pv.paces[host] == nil {
@@ -257,13 +255,13 @@ func (pv *previewer) pace(u weburl.URL) *politeness.Host {
 	return pv.paces[host]
 }
 
-// get makes one request when the limiter lets it. The error says that it
-// never will: the host is given up.
+// get makes one request when the pace allows it. The error is that of ctx, or says that the host has
+// been given up.
 func (pv *previewer) get(ctx context.Context, u weburl.URL) (*fetch.Exchange, error) {
 	return pv.do(ctx, fetch.Request{URL: u})
 }
 
-// robotsOf is the robots.txt of an origin, asked for once.
+// robotsOf returns the robots.txt of an origin, which is fetched once.
 func (pv *previewer) robotsOf(ctx context.Context, origin string) *robotstxt.Answer {
 	r := pv.robots[origin]
 	if r == nil {
@@ -341,7 +339,7 @@ func (pv *previewer) sitemap(ctx context.Context, u weburl.URL, depth int) {
 	}
 }
 
-// count judges one URL as the crawl would, and counts it once.
+// count judges one URL as the crawl would, and counts it the first time.
 func (pv *previewer) count(u weburl.URL, depth int) bool {
 	if folded, by := pv.rules.Fold(u); by != nil {
 		u = folded

@@ -10,16 +10,15 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// ahead is what was read of a visit before its turn: neither its records nor its document
-// depend on the visits before it.
+// ahead is what was read for a visit before its turn: neither its records nor its document depend
+// on earlier visits.
 type ahead struct {
 	x    *fetch.Exchange
-	cut  bool // there is more of the payload
+	cut  bool // the payload is longer than what was read
 	read *visit.Reading
 }
 
-// visitAll replays visits in their order, and meanwhile reads those that follow, as many
-// as there are processors.
+// visitAll replays visits in order, while it reads the following ones ahead, GOMAXPROCS at a time.
 func (b *rebuilder) visitAll(visits []*crawllog.Visit) (err error) {
 	queue := make(chan chan *ahead, runtime.GOMAXPROCS(0))
 	go func() {
@@ -44,17 +43,18 @@ func (b *rebuilder) visitAll(visits []*crawllog.Visit) (err error) {
 	return err
 }
 
-// visitGuarded lets visitAll end those who read ahead before a damaged crawl.db does.
+// visitGuarded replays one visit and returns a panic caused by a damaged crawl.db as an error, so that
+// visitAll can wait for the readers.
 func (b *rebuilder) visitGuarded(v *crawllog.Visit, read *ahead) (err error) {
 	defer storage.Guard(&err)()
 	return b.visit(v, read)
 }
 
-// ahead reads a visit; nil where that is left to its turn.
+// ahead reads a visit; nil if that must be done in its turn.
 func (b *rebuilder) ahead(v *crawllog.Visit) (a *ahead) {
 	var err error
 	defer func() {
-		if err != nil { // whatever it is, it is met again
+		if err != nil { // the visit's own turn meets the error again
 			if a != nil && a.x != nil {
 				a.x.Release()
 			}

@@ -14,8 +14,7 @@ import (
 	"curtsy/storage/warc"
 )
 
-// begin makes known what every frontier begins with: the seed, and its
-// robots.txt before it.
+// begin adds the seed and its robots.txt to the frontier.
 func (b *rebuilder) begin() error {
 	seed := b.opts.Seed
 	b.plantRobots(seed.Origin(), 0)
@@ -23,7 +22,7 @@ func (b *rebuilder) begin() error {
 	return b.commitFrontier()
 }
 
-// plantRobots makes an origin's robots.txt known before its pages.
+// plantRobots adds an origin's robots.txt to the frontier, once.
 func (b *rebuilder) plantRobots(origin string, via uint64) {
 	if !b.planted[origin] {
 		b.planted[origin] = true
@@ -31,7 +30,7 @@ func (b *rebuilder) plantRobots(origin string, via uint64) {
 	}
 }
 
-// commitFrontier writes what was added, and the URLs to be visited again.
+// commitFrontier commits the URLs that were added and requeues those in again.
 func (b *rebuilder) commitFrontier(again ...frontier.Found) error {
 	for _, f := range again {
 		b.frontier.Requeue(f.ID, f.Attempts)
@@ -48,7 +47,7 @@ func (b *rebuilder) lose(url string) {
 	}
 }
 
-// take takes in what the records of one visit say.
+// take adds the capture of one visit to the batch.
 func (b *rebuilder) take(c *crawllog.Recovered) error {
 	v := c.Visit
 	href := v.URL
@@ -84,8 +83,8 @@ func (b *rebuilder) take(c *crawllog.Recovered) error {
 	return nil
 }
 
-// find finds a URL of the batch, or one that is committed; ok says whether it was met.
-// One that a rule holds back counts as none.
+// find looks a URL up in the batch and in the frontier. ok is false if it is unknown or was
+// excluded by a rule.
 func (b *rebuilder) find(url string) (k *met, ok bool) {
 	if k := b.placed[url]; k != nil {
 		return k, true
@@ -102,14 +101,14 @@ func (b *rebuilder) find(url string) (k *met, ok bool) {
 	return &met{id, b.a.LastN(id)}, true
 }
 
-// restore makes a capture's URL known to the frontier.
+// restore adds a capture's URL to the frontier.
 func (b *rebuilder) restore(u weburl.URL, class frontier.Class, c *crawllog.Recovered) {
 	via, _ := b.find(c.Via)
 	b.frontier.Restore(frontier.Link{URL: u, Class: class, Needed: class == frontier.Requisite, Via: via.id,
 		Depth: c.Depth, Redirects: c.Note.Redirects, How: howOf(c)})
 }
 
-// howOf is how a capture's URL was found.
+// howOf says how a capture's URL was found.
 func howOf(c *crawllog.Recovered) judge.How {
 	if c.Noted {
 		return judge.How(c.Note.How)
@@ -117,8 +116,8 @@ func howOf(c *crawllog.Recovered) judge.How {
 	return "in the archive"
 }
 
-// classOf is the class that a capture's URL was queued in; of a record that
-// does not say, one that suits what came.
+// classOf returns the class in which a capture's URL was queued. If the record does not say so, the
+// class is guessed from the URL and the content type.
 func (b *rebuilder) classOf(u weburl.URL, c *crawllog.Recovered) frontier.Class {
 	for _, class := range judge.Served {
 		if !c.Noted {
@@ -141,9 +140,9 @@ func (b *rebuilder) classOf(u weburl.URL, c *crawllog.Recovered) frontier.Class 
 	return frontier.Page
 }
 
-// isCopy says whether the records of a visit were read before: a repair that
-// was killed leaves them in two segments. The visits of a URL come by age, so that one
-// later than the last ones is none: all of them are looked at for what is not.
+// isCopy reports whether a visit's records were read before: a repair that was killed leaves them in
+// two segments. The visits of a URL come in order of time, so a visit later than the last eight
+// cannot be a copy; only otherwise are all visits of the URL compared.
 func (b *rebuilder) isCopy(k *met, v *crawllog.Visit) bool {
 	for _, c := range b.batch {
 		if c.of == k && c.Visit.Record.ID == v.Record.ID {
@@ -163,7 +162,7 @@ func (b *rebuilder) isCopy(k *met, v *crawllog.Visit) bool {
 	return false
 }
 
-// flush writes the batch: first the URLs, which gives them their ids.
+// flush commits the batch: first the URLs, so that they get their ids.
 func (b *rebuilder) flush() error {
 	if err := b.commitFrontier(); err != nil {
 		return err
@@ -188,7 +187,7 @@ func (b *rebuilder) flush() error {
 	return nil
 }
 
-// refer finds the response that holds the payload of a revisit.
+// refer sets the response that a revisit refers to; false if there is none.
 func (b *rebuilder) refer(c captured) bool {
 	original := b.referred(c)
 	if original == nil {
@@ -203,11 +202,10 @@ func (b *rebuilder) refer(c captured) bool {
 	return true
 }
 
-// referred is the response whose record a revisit names: of this batch, of the
-// URL that the record is of, or of the revisit's own, as of a robots.txt that
-// was redirected.
+// referred finds the response whose record a revisit names: in the batch, among the visits of the URL
+// that the record names, or among those of the revisit's own URL (a robots.txt that was redirected).
 func (b *rebuilder) referred(c captured) *crawllog.Visit {
-	_, comparable := warc.ParseDigest(c.Visit.Digest) // not SHA-1, as earlier archives have it
+	_, comparable := warc.ParseDigest(c.Visit.Digest) // SHA-1, as in older archives, cannot be compared
 	holds := func(v *crawllog.Visit) bool {
 		return v.Kept == crawllog.KeptResponse && v.Record != nil && v.Record.ID == c.RefersTo &&
 			(v.Digest == c.Visit.Digest || !comparable)

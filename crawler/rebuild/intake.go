@@ -26,33 +26,33 @@ import (
 	"curtsy/storage/warc"
 )
 
-// Intake adds captures that others made to an archive: of each a visit, as a rebuild
-// makes one of what the segments hold, and then, as a rebuild does, what the visits
-// say (Replay). A kill leaves what was committed, and what is to be replayed is noted.
+// Intake adds captures made by other programs to an archive. Each capture becomes a visit, as in the
+// first pass of a rebuild; Replay is the second pass. After a kill, committed captures remain, and notes
+// in the archive say which of them are to be replayed.
 type Intake struct {
 	*rebuilder
-	group  []*Capture // taken, and not yet written
+	group  []*Capture // added, not yet committed
 	weight int64
 	notes  map[string]any
-	fresh  map[uint64]bool         // URLs of the group whose visits are to be read
-	labels map[string]crawllog.Ref // committed responses by Capture.Label, maxLabels of them
+	fresh  map[uint64]bool         // URLs of the group that are noted for replay
+	labels map[string]crawllog.Ref // committed responses by Capture.Label, at most maxLabels
 
 	encoding *errgroup.Group
 }
 
-// Capture is a capture of somebody else's, with its records as they will be written.
+// Capture is a capture made by another program, with its records as they will be written.
 type Capture struct {
 	*crawllog.Recovered
-	// Refers names the response whose payload a revisit shares, if it is known so;
-	// else it is looked for by RefersTo and RefersToURI.
+	// RefersToDate is the date of the capture that a revisit refers to, zero if unknown. It is
+	// used if RefersTo names no record.
 	RefersToDate time.Time
-	// Records writes the records, to name infoID: v.Record.ID is that of the first.
-	// original is what a revisit refers to.
+	// Records writes the records with infoID as their WARC-Warcinfo-ID. v.Record.ID is the id of
+	// the first. original is the response that a revisit refers to.
 	Records func(w io.Writer, infoID string, original *crawllog.Visit) error
-	Linked  *crawllog.Record // where they lie in a linked file; nil: they are to be written
-	Label   string           // the payload's digest as others have it, by which revisits may name it
-	Weight  int64            // octets of memory that it holds
-	Done    func()           // it is written, or was refused
+	Linked  *crawllog.Record // their place in a linked file; nil: they are written to the segment
+	Label   string           // the payload digest in the source's form, by which revisits may refer to it
+	Weight  int64            // octets of memory held by the capture
+	Done    func()           // called when the capture has been written or dropped
 
 	of       *met
 	original *crawllog.Visit
@@ -67,19 +67,19 @@ var (
 )
 
 const (
-	maxIntake   = storage.MaxGroup - 32 // captures of a group
-	heavyIntake = 24 << 20              // octets of a group from which on it is written
-	heavyRecord = 8 << 20               // octets of a capture that is compressed straight to the segment
-	maxLabels   = 1 << 19               // digests that are remembered
+	maxIntake   = storage.MaxGroup - 32 // captures in a group
+	heavyIntake = 24 << 20              // octets of a group above which it is committed
+	heavyRecord = 8 << 20               // octets of a capture above which it is compressed straight into the segment
+	maxLabels   = 1 << 19               // digests in Intake.labels
 )
 
-// OpenIntake opens the archive in dir, or begins one whose seed is o.Seed, to add to it.
+// OpenIntake opens the archive in dir for adding captures, or creates one with the seed o.Seed.
 func OpenIntake(dir string, o crawler.Options) (i *Intake, err error) {
 	defer storage.Guard(&err)()
 	o = o.WithDefaults()
 	o.Archive.Crawl = crawler.SegmentInfo{Seed: o.Seed.String(), Settings: o.Public}
 	o.Traps.SoftNotFound = 0
-	o.GuessSitemap, o.UsageFiles = false, false // the next visit to the site asks for these
+	o.GuessSitemap, o.UsageFiles = false, false // the next crawl fetches these
 	a, err := storage.Open(dir, o.Archive)
 	if err != nil {
 		return nil, err
@@ -98,9 +98,9 @@ func OpenIntake(dir string, o crawler.Options) (i *Intake, err error) {
 	return i, nil
 }
 
-// begin takes in what an archive that is there says of its crawl.
+// begin loads the state of an existing archive, or sets up a new one.
 func (i *Intake) begin() error {
-	settings := i.state.Settings // the caller's: those of an archive are not read into them
+	settings := i.state.Settings // the caller's; those of the archive must not be decoded into them
 	i.state.Settings = nil
 	known, err := i.a.Crawl(&i.state)
 	if err != nil {
@@ -119,17 +119,16 @@ func (i *Intake) begin() error {
 	return i.rebuilder.begin()
 }
 
-// Archive is what is added to.
+// Archive returns the archive that captures are added to. It belongs to the Intake.
 func (i *Intake) Archive() *storage.Archive { return i.a }
 
-// Known says whether the archive has captures of a URL.
+// Known reports whether the archive has captures of a URL.
 func (i *Intake) Known(u weburl.URL) bool {
 	k, ok := i.find(u.String())
 	return ok && k.visits > 0
 }
 
-// Glance looks at a response. Of the payload the beginning is enough to learn what forbids
-// keeping it.
+// Glance examines a response for directives against archiving. The beginning of the payload is enough.
 func (i *Intake) Glance(u weburl.URL, at time.Time, head, payload []byte) visit.Glance {
 	x, err := i.client.Replay(u, at, head, payload)
 	if err != nil {
@@ -139,7 +138,7 @@ func (i *Intake) Glance(u weburl.URL, at time.Time, head, payload []byte) visit.
 	return i.reader.Glance(u, x)
 }
 
-// Close gives the archive free. What was not committed is dropped.
+// Close closes the archive. Captures that were not committed are dropped.
 func (i *Intake) Close() error {
 	_ = i.encoded()
 	i.client.Close()
@@ -149,8 +148,8 @@ func (i *Intake) Close() error {
 	return i.a.Close()
 }
 
-// Add takes a capture. It is kept once Commit has returned. ErrKnown and ErrNoOriginal
-// say why it is not taken, and are no failure of the archive.
+// Add adds a capture, which is durable when Commit has returned. ErrKnown and ErrNoOriginal say why a
+// capture is not added; other errors concern the archive.
 func (i *Intake) Add(c *Capture) (err error) {
 	defer storage.Guard(&err)()
 	u, err := weburl.ParsePage(c.Visit.URL)
@@ -181,7 +180,7 @@ func (i *Intake) Add(c *Capture) (err error) {
 	return nil
 }
 
-// placedAt hears of the ids of new URLs within a commit, before their visits are written.
+// placedAt is told the ids of new URLs during a commit, before their visits are written.
 func (i *Intake) placedAt(id uint64, u weburl.URL) {
 	k := i.placed[u.String()]
 	if k == nil || k.id != 0 {
@@ -202,7 +201,7 @@ func (i *Intake) placedAt(id uint64, u weburl.URL) {
 	i.mark(id, u)
 }
 
-// had says whether the same record was taken before.
+// had reports whether the archive or the group has the same record already.
 func (i *Intake) had(k *met, c *Capture) bool {
 	for _, other := range i.group {
 		if other.of == k && other.Visit.Record.ID == c.Visit.Record.ID {
@@ -216,8 +215,8 @@ func (i *Intake) had(k *met, c *Capture) bool {
 	})
 }
 
-// resolve finds the response that holds the payload of a revisit: by the id of its
-// record, by URL and date, or by its digest among the captures of its URL.
+// resolve finds the response that a revisit refers to: by record id, by URL and date, or by its
+// digest among the captures of the URL.
 func (i *Intake) resolve(c *Capture) error {
 	at := c.RefersToURI
 	if u, err := weburl.ParsePage(at); err == nil {
@@ -253,7 +252,7 @@ func (i *Intake) resolve(c *Capture) error {
 	}
 	v, ref := c.Visit, c.original.Ref()
 	v.Refers, v.Digest, v.Record.Label = &ref, c.original.Digest, c.original.Record.Label
-	if v.Status == 0 { // its record has no head
+	if v.Status == 0 { // the revisit record has no HTTP head
 		v.Status, v.ContentType = c.original.Status, c.original.ContentType
 	}
 	if v.Status != 304 {
@@ -262,7 +261,7 @@ func (i *Intake) resolve(c *Capture) error {
 	return nil
 }
 
-// referred chooses among visits. A revisit of a revisit is one of its original.
+// referred chooses the original from list. If it is a revisit itself, its original is taken.
 func (i *Intake) referred(c *Capture, list []*crawllog.Visit) *crawllog.Visit {
 	for _, fits := range []func(*crawllog.Visit) bool{
 		func(v *crawllog.Visit) bool { return c.RefersTo != "" && v.Record != nil && v.Record.ID == c.RefersTo },
@@ -284,7 +283,7 @@ func (i *Intake) referred(c *Capture, list []*crawllog.Visit) *crawllog.Visit {
 	return nil
 }
 
-// labelled is a response of this import with that digest, of any URL.
+// labelled returns a response of this import with that digest, whatever its URL; nil if there is none.
 func (i *Intake) labelled(label string) *crawllog.Visit {
 	if label == "" {
 		return nil
@@ -310,8 +309,8 @@ func (i *Intake) original(ref crawllog.Ref) *crawllog.Visit {
 	return v
 }
 
-// holds says whether a committed response has the payload with a digest, which may be of
-// an algorithm that a visit does not have.
+// holds reports whether the payload of a response has the digest. If its algorithm is not ours, the
+// payload of a committed response is read to compute it.
 func (i *Intake) holds(v *crawllog.Visit, digest string) bool {
 	if v.Digest == digest {
 		return true
@@ -329,10 +328,10 @@ func (i *Intake) holds(v *crawllog.Visit, digest string) bool {
 	return err == nil && h.String() == digest
 }
 
-// Note makes a note of the caller's part of the next commit.
+// Note stores a note with the next commit; nil deletes it.
 func (i *Intake) Note(name string, value any) { i.notes[name] = value }
 
-// Commit writes what was taken, with all that was noted, or nothing.
+// Commit writes the group and the notes in one transaction.
 func (i *Intake) Commit() (err error) {
 	defer storage.Guard(&err)()
 	for _, c := range i.group {
@@ -351,7 +350,7 @@ func (i *Intake) Commit() (err error) {
 			i.mark(c.of.id, weburl.FromCanonical(c.Visit.URL))
 		}
 		i.state.Count(c.Visit, c.Visit.Class == frontier.Page.String() && c.Visit.Status > 0 && c.Visit.N == 1)
-		i.state.Holds = nil // until all is read
+		i.state.Holds = nil // recounted by end
 		if i.state.Began.After(c.Visit.At) {
 			i.state.Began = c.Visit.At
 		}
@@ -367,18 +366,18 @@ func (i *Intake) Commit() (err error) {
 	}
 	for _, c := range group {
 		if c.Label != "" && len(i.labels) < maxLabels && c.Visit.Kept == crawllog.KeptResponse {
-			i.labels[strings.Clone(c.Label)] = c.Visit.Ref() // not the record head that it is of
+			i.labels[strings.Clone(c.Label)] = c.Visit.Ref() // the clone does not keep the record head in memory
 		}
 	}
 	return nil
 }
 
-// encode begins to make the records of a capture, as many at a time as there are
-// processors, while the next ones are read.
+// encode starts to build the records of a capture, GOMAXPROCS at a time, while the next captures are
+// read.
 func (i *Intake) encode(c *Capture) {
 	infoID := i.a.InfoID()
 	if infoID == "" || c.Weight > heavyRecord || c.Linked != nil {
-		return // the first segment is not there yet, or it is streamed
+		return // there is no segment yet, or the capture is streamed or linked
 	}
 	i.encoding.Go(func() error {
 		b, _ := members.Get().(*bytes.Buffer)
@@ -392,7 +391,7 @@ func (i *Intake) encode(c *Capture) {
 	})
 }
 
-// encoded waits for what encode began.
+// encoded waits for all that encode has started.
 func (i *Intake) encoded() error {
 	err := i.encoding.Wait()
 	i.encoding = &errgroup.Group{}
@@ -400,10 +399,10 @@ func (i *Intake) encoded() error {
 	return err
 }
 
-// members are buffers of records that were written.
+// members pools the buffers of encoded records.
 var members sync.Pool
 
-const mostPooled = 128 << 10 // a large one for a small record would be a waste
+const mostPooled = 128 << 10 // octets; larger buffers are left to the garbage collector
 
 func (i *Intake) write(c *Capture) error {
 	if r := c.Linked; r != nil {
@@ -424,15 +423,15 @@ func (i *Intake) write(c *Capture) error {
 	})
 }
 
-// Names of notes: of URLs whose visits are to be read, robots.txt before all others, and
-// of those whose links are.
+// Prefixes of notes for replay: robots.txt URLs, which are replayed first, other URLs, and URLs whose
+// links are still to be read.
 const (
 	noteRobots = "read/0/"
 	noteURL    = "read/1/"
 	noteLinks  = "read/2/"
 )
 
-// mark notes that the visits of a URL are to be read.
+// mark notes that the visits of a URL are to be replayed.
 func (i *Intake) mark(id uint64, u weburl.URL) {
 	if i.fresh[id] {
 		return
@@ -442,24 +441,24 @@ func (i *Intake) mark(id uint64, u weburl.URL) {
 	if u.Target() == rules.Location {
 		name = noteRobots
 	}
-	_ = i.a.Note(noteName(name, id), true) // of a bool, which is no error
+	_ = i.a.Note(noteName(name, id), true) // a bool always encodes
 }
 
 func noteName(prefix string, id uint64) string { return fmt.Sprintf("%s%016x", prefix, id) }
 
-// Replay reads every visit that was added, as a rebuild does, and makes the totals right.
-// Links are left to ReadLinks. progress is told how many URLs were read.
+// Replay processes the responses of all added visits as a rebuild does, and recomputes the totals. Links
+// are left to ReadLinks. progress gets the number of URLs done.
 func (i *Intake) Replay(ctx context.Context, progress func(urls int)) error {
 	i.linksLater = true
 	return i.readNoted(ctx, progress, noteRobots, noteURL)
 }
 
-// ReadLinks reads the links of what was imported to the archive in dir, if that was not
-// done, so that a crawl goes on with them. It says of how many URLs.
+// ReadLinks reads the links of imported pages in the archive in dir, if that is still to be done, so
+// that a crawl can follow them. urls is the number of URLs read.
 func ReadLinks(ctx context.Context, dir string, o crawler.Options) (urls int, err error) {
 	a, err := storage.OpenRead(dir)
 	if err != nil {
-		return 0, nil // whoever opens it to write says why
+		return 0, nil // the caller's own attempt to open it reports the error
 	}
 	unread, err := a.NotesFrom(noteLinks, "", 1)
 	a.Close()
@@ -535,10 +534,10 @@ func (i *Intake) replayAll(prefix string, names []string) error {
 	return i.commit()
 }
 
-// doubt marks captures that are not taken for their page, as a crawl does that visits it again: the
-// files of an import bring them in any order, so that it is known when all of a URL are there.
+// doubt marks captures as suspect that a crawl would not accept as the page on a revisit. An import
+// brings the captures of a URL in any order, so this is done when all of them are there.
 func (i *Intake) doubt(all []*crawllog.Visit) error {
-	if err := i.commit(); err != nil { // so that what was read of them now is there
+	if err := i.commit(); err != nil { // the loop below reads what this batch wrote
 		return err
 	}
 	isSite := i.reader.Scope().Main
@@ -569,7 +568,7 @@ func (i *Intake) doubt(all []*crawllog.Visit) error {
 	return nil
 }
 
-// end brings the totals up to date; urls are those of which something was read.
+// end recomputes the totals. urls is the number of URLs that were read.
 func (i *Intake) end(urls int) error {
 	if err := i.frontier.Advance(); err != nil {
 		return err
@@ -583,7 +582,7 @@ func (i *Intake) end(urls int) error {
 		return err
 	}
 	i.state.Finished = i.frontier.Counts().Queued() == 0
-	if urls > 0 || i.state.Ended == "" { // a crawl to which nothing was added ended as it did
+	if urls > 0 || i.state.Ended == "" { // if nothing was added, keep how the crawl ended
 		i.state.Ended, i.state.Ending = "imported", ""
 		if i.state.Finished {
 			i.state.Ending = "finished"

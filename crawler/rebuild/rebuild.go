@@ -1,12 +1,11 @@
-// Package rebuild answers: what was crawled, where crawl.db is lost? It makes
-// crawl.db anew of the segments, as a crawl would have made it, in two passes:
+// Package rebuild makes a new crawl.db from the segments when the old one is lost, in two passes:
 //
-//	captures  what the records say: a visit each, its URL known to the frontier
-//	replay    every response read again, by the same steps 4 and 5 as when it
-//	          came: states, the links that nobody has followed, robots history
+//	captures  every record becomes a visit, and its URL is added to the frontier
+//	replay    every response goes through steps 4 and 5 again, which restores states, links that
+//	          were not followed, and the history of robots.txt
 //
-// What was fetched comes first, so that its links to each other add nothing;
-// what is left is what the crawl had found and not fetched.
+// The captures come first, so that links between captured URLs queue nothing. What is queued at the end
+// is what the crawl had discovered and not fetched.
 package rebuild
 
 import (
@@ -26,20 +25,20 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Done is what a rebuild did and what it could not do.
+// Done is the result of a rebuild.
 type Done struct {
 	Visits   int
-	Again    int                   // URLs that are asked for again, though they were fetched
-	Queued   int                   // URLs that wait
+	Again    int                   // URLs queued again although they had been fetched
+	Queued   int                   // URLs queued
 	Problems []storage.DamageError // what could not be read
-	Said     []string              // what a person should know
+	Said     []string              // messages for the user
 }
 
-// rebuilder is a crawl whose network is the archive.
+// rebuilder takes the place of a crawl, with the archive instead of the network.
 type rebuilder struct {
 	opts     crawler.Options
 	a        *storage.Archive
-	read     *storage.Report // of the segments; nil: captures are added to an archive that is there
+	read     *storage.Report // the report on the segments; nil for an Intake
 	frontier *frontier.Frontier
 	reader   *visit.Reader
 	client   *fetch.Client
@@ -47,53 +46,53 @@ type rebuilder struct {
 	planted  map[string]bool // origins whose robots.txt is in the frontier
 
 	batch  []captured
-	placed map[string]*met // of the batch: URLs that are not yet committed
+	placed map[string]*met // URLs of the batch
 	began  time.Time
-	guess  int // captures whose class no record tells
+	guess  int // captures whose records do not state their class
 	scanned
 
-	linksLater bool // and not in this reading
+	linksLater bool // links are not read in this replay
 
 	circles  visit.Circles
 	past     map[string]*past // by origin
 	last     replayed         // the URL being replayed
-	again    []frontier.Found // to be fetched again
+	again    []frontier.Found // URLs to be queued again
 	withheld int
 }
 
-// scanned is what the segments have that is of no use.
+// scanned counts what the segments have that is of no use.
 type scanned struct {
 	lost   []string // URLs whose records are damaged
-	copies int      // records that lie in two segments
-	gaps   bool     // records of the segments belong to no visit: they are to be written anew
+	copies int      // records that are in two segments
+	gaps   bool     // some records belong to no visit: the segments must be rewritten
 }
 
-// met is what is known of a URL that was visited.
+// met is a visited URL.
 type met struct {
 	id     uint64
-	visits int // so far
+	visits int // number of its visits so far
 }
 
-// captured is a capture and its URL.
+// captured is a capture with its URL.
 type captured struct {
 	*crawllog.Recovered
 	of *met
 }
 
-// rebuildBatch is how many visits are written at a time.
+// rebuildBatch is how many visits are written per transaction.
 const rebuildBatch = 256
 
-// maxLost bounds the list of URLs whose records are damaged. Those beyond it
-// are queued only where a link leads to them.
+// maxLost bounds the list of URLs whose records are damaged. URLs beyond it are queued again only if a
+// link leads to them.
 const maxLost = 10_000
 
-// Archive makes the crawl.db of the archive in dir anew. The old one is kept
-// under another name. o is what the crawl was last run with.
+// Archive rebuilds the crawl.db of the archive in dir. The old one is kept under another name. o are
+// the options of the last run.
 func Archive(dir string, o crawler.Options) (done *Done, err error) {
 	defer storage.Guard(&err)()
 	o = o.WithDefaults()
 	o.Archive.Crawl = crawler.SegmentInfo{Seed: o.Seed.String(), Settings: o.Public}
-	// Who looks alike is found out by asking the site, which is not there.
+	// The soft-404 rule sends requests to the site.
 	o.Traps.SoftNotFound = 0
 	var b *rebuilder
 	said, err := storage.Rebuild(dir, o.Archive, func(a *storage.Archive) (err error) {
@@ -145,7 +144,7 @@ func (b *rebuilder) run() error {
 	return b.end()
 }
 
-// end queues what is lost, and makes queues and totals right.
+// end queues the lost URLs, and completes queues and totals.
 func (b *rebuilder) end() error {
 	b.requeueLost()
 	if err := b.commit(); err != nil {
@@ -168,8 +167,8 @@ func (b *rebuilder) end() error {
 	return b.commitFrontier()
 }
 
-// requeueLost makes links of the URLs whose records are damaged, where no
-// page that is left has one.
+// requeueLost adds the URLs whose records are damaged as links of the seed, in case no remaining page
+// links to them.
 func (b *rebuilder) requeueLost() {
 	seed := &visit.Attempt{Entry: &frontier.Entry{}, URL: b.opts.Seed}
 	facts := b.reader.Facts()
@@ -181,7 +180,7 @@ func (b *rebuilder) requeueLost() {
 	}
 }
 
-// finish takes damage out of the segments, when the new index is in place.
+// finish removes damaged records from the segments after the new crawl.db is in place.
 func (b *rebuilder) finish(dir string, said []string) (*Done, error) {
 	counts := b.frontier.Counts()
 	d := &Done{Visits: b.read.Visits - b.copies, Again: len(b.lost) + b.withheld, Queued: counts.Queued(),
@@ -199,7 +198,7 @@ func (b *rebuilder) finish(dir string, said []string) (*Done, error) {
 	return d, err
 }
 
-// shortcomings is what was lost with the old index, honestly.
+// shortcomings lists what was lost with the old crawl.db.
 func (b *rebuilder) shortcomings() (said []string) {
 	say := func(n int, thing, what string) {
 		if n > 0 {
@@ -216,7 +215,7 @@ func (b *rebuilder) shortcomings() (said []string) {
 		" when to retry, and what the soft-404 rule had learned")
 }
 
-// repairSegments writes segments that hold what belongs to no visit anew.
+// repairSegments rewrites segments that contain records of no visit.
 func repairSegments(dir string, o storage.Options) ([]string, error) {
 	o.Mend = true
 	a, err := storage.Open(dir, o)

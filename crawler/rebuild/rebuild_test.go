@@ -14,12 +14,12 @@ import (
 	"curtsy/internal/testkit/crawltest"
 )
 
-// What segments tell is what crawl.db told: each URL with its state and the rule, but
-// for what no record can tell, which waits for the next run.
+// A rebuild restores each URL with its state and rule, except what no record tells, which is left to
+// the next run.
 func TestRebuild(t *testing.T) {
 	for says, c := range map[string]struct {
 		site  string
-		waits string // the path of what is queued again
+		waits string // the path that is queued again
 	}{
 		"pages, one twice":             {"-- / --\n<title>Home</title><a href=/a>a</a> <a href=/b>b</a>\n-- /a --\nsame\n-- /b --\nsame\n", ""},
 		"links of a withheld page":     {"-- / --\n<a href=/diary>d</a>\n-- /diary --\nHTTP 200\nContent-Type: text/html\nX-Robots-Tag: noarchive\n\n<a href=/a>a</a>\n-- /a --\nA\n", "/diary"},
@@ -56,7 +56,7 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// rows are the URLs of an archive by name: a rebuild finds them in another order.
+// rows lists the URLs of an archive sorted by name, since a rebuild finds them in another order.
 func rows(t *testing.T, dir string) (list []explain.Row) {
 	t.Helper()
 	found, err := explain.List(dir)

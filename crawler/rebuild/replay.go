@@ -16,22 +16,22 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// replayed is what came of the visits of a URL so far.
+// replayed is the result of the visits of one URL so far.
 type replayed struct {
 	entry   *frontier.Entry
 	o       *visit.Outcome
-	settled *visit.Outcome // for a robots.txt: the first that could be used
+	settled *visit.Outcome // for a robots.txt: the first usable outcome
 	hops    int            // redirects of a robots.txt followed
-	again   bool           // withheld, and its links are known to nobody
+	again   bool           // its content is withheld and its links are unknown
 }
 
-// past is the robots.txt of an origin as a rebuild goes through time.
+// past is the robots.txt of an origin at the time of the visit being replayed.
 type past struct {
 	rules *rules.Robots
 	from  crawllog.RobotsVersion
 }
 
-// replay makes every visit once more, in the order of the URLs' ids.
+// replay replays all visits, in the order of URL ids.
 func (b *rebuilder) replay() error {
 	var some []*crawllog.Visit
 	replay := func() error {
@@ -57,8 +57,7 @@ func (b *rebuilder) replay() error {
 	return b.commit()
 }
 
-// commit writes what was replayed. What is to be fetched again must be
-// finished first.
+// commit writes what was replayed, and then requeues URLs, which must be finished before that.
 func (b *rebuilder) commit() error {
 	if err := b.commitFrontier(); err != nil || len(b.again) == 0 {
 		return err
@@ -68,7 +67,7 @@ func (b *rebuilder) commit() error {
 	return err
 }
 
-// visit replays one visit. What was read of it ahead is taken from there.
+// visit replays one visit. read is what was read ahead; nil if nothing was.
 func (b *rebuilder) visit(v *crawllog.Visit, read *ahead) error {
 	if b.last.entry == nil || b.last.entry.ID != v.URLID {
 		b.settle()
@@ -109,7 +108,7 @@ func (b *rebuilder) visit(v *crawllog.Visit, read *ahead) error {
 	}
 	if o.UsageFile != nil {
 		b.a.AddRobots(o.UsageFile.Version, o.UsageFile.Body)
-		return b.commit() // the pages behind it ask for it
+		return b.commit() // later pages look it up
 	}
 	if o.Robots == nil {
 		return nil
@@ -117,7 +116,7 @@ func (b *rebuilder) visit(v *crawllog.Visit, read *ahead) error {
 	return b.keepRobots(o)
 }
 
-// add tells the frontier of links, as settle does in a crawl.
+// add adds links to the frontier, as dispose does in a crawl.
 func (b *rebuilder) add(links []frontier.Link, via uint64) {
 	for _, l := range links {
 		b.frontier.Add(l)
@@ -127,7 +126,7 @@ func (b *rebuilder) add(links []frontier.Link, via uint64) {
 	}
 }
 
-// outcome reads what is kept and decides, as when it came.
+// outcome processes the archived response as if it had just arrived.
 func (b *rebuilder) outcome(j *visit.Attempt, v *crawllog.Visit, read *ahead) *visit.Outcome {
 	if read == nil {
 		x, cut, err := b.exchange(j.Entry, v)
@@ -150,16 +149,16 @@ func (b *rebuilder) outcome(j *visit.Attempt, v *crawllog.Visit, read *ahead) *v
 	w.Waited, w.Delay, w.Kept, w.Record, w.Refers = v.Waited, v.Delay, v.Kept, v.Record, v.Refers
 	w.Digest, w.Length, w.Suspect = v.Digest, v.Length, v.Suspect
 	if j.HeadOnly {
-		w.Links = 1 // so that whoever lists links reads it
+		w.Links = 1 // so that readers of links do not skip it
 	}
 	if len(v.Usage) > 0 {
-		w.Usage = v.Usage // as its record has it
+		w.Usage = v.Usage // as stated in its record
 	}
 	return o
 }
 
-// unread is the outcome of a visit whose response is withheld, or has a head
-// that cannot be read again: what its status says. Its links are nowhere.
+// unread is the outcome of a visit whose response was withheld or cannot be read: what its status
+// says. Its links are unknown.
 func (b *rebuilder) unread(j *visit.Attempt, v *crawllog.Visit) *visit.Outcome {
 	o := &visit.Outcome{Entry: j.Entry, Visit: v, State: frontier.StateFetched}
 	v.Class, v.Robots = j.Entry.Class.String(), j.Allowed
@@ -170,8 +169,8 @@ func (b *rebuilder) unread(j *visit.Attempt, v *crawllog.Visit) *visit.Outcome {
 	return o
 }
 
-// ledOn says whether a visit whose response cannot be read had links that may
-// be followed. An older curtsy does not say.
+// ledOn reports whether a visit whose response cannot be read may have had links to follow. Records of
+// older versions do not say; true is assumed.
 func ledOn(v *crawllog.Visit) bool {
 	if v.Kept != crawllog.KeptWithheld || v.Directives == nil {
 		return true
@@ -179,8 +178,8 @@ func ledOn(v *crawllog.Visit) bool {
 	return !v.Directives.NoFollow && (v.Links > 0 || v.Location != "")
 }
 
-// headOnly says whether links are left for later, and all else that the document says is
-// in its head: whoever added the visit has seen so.
+// headOnly reports whether links are read later and the rest of the document's metadata is known to be
+// in its head (BodyWhole, as determined when the visit was added).
 func (b *rebuilder) headOnly(v *crawllog.Visit) bool {
 	return b.linksLater && v.Body == crawllog.BodyWhole && visit.Readable(v.ContentType)
 }
@@ -189,8 +188,8 @@ func (b *rebuilder) kept(v *crawllog.Visit) visit.Kept {
 	return visit.Kept{Replayed: v.Body != "", HeadOnly: b.headOnly(v), Body: v.Body}
 }
 
-// exchange is the visit's exchange, with as much of the payload as is read. cut says that
-// there is more.
+// exchange replays the visit's exchange with as much of the payload as is needed. cut says that the
+// payload is longer.
 func (b *rebuilder) exchange(e *frontier.Entry, v *crawllog.Visit) (x *fetch.Exchange, cut bool, err error) {
 	resp, err := b.a.Response(v)
 	if err != nil {
@@ -219,7 +218,7 @@ func (b *rebuilder) exchange(e *frontier.Entry, v *crawllog.Visit) (x *fetch.Exc
 	return x, int64(payload.Len()) > most, err
 }
 
-// settle says what became of the URL whose visits were replayed last.
+// settle sets the state of the URL whose visits were replayed last.
 func (b *rebuilder) settle() {
 	l := b.last
 	b.last = replayed{}
@@ -229,7 +228,7 @@ func (b *rebuilder) settle() {
 	o := l.o
 	if l.entry.Class == frontier.Prerequisite {
 		if o = l.settled; o == nil {
-			return // it could not be had so far: it waits
+			return // no usable outcome yet: it stays queued
 		}
 	}
 	b.frontier.Settle(l.entry.ID, o.State, o.Reason)
@@ -243,13 +242,13 @@ func (b *rebuilder) settle() {
 	}
 }
 
-// prepareRobots makes the job one that asks for a robots.txt.
+// prepareRobots makes j a request for robots.txt.
 func (b *rebuilder) prepareRobots(j *visit.Attempt) {
 	origin := j.Entry.URL.Origin()
 	j.Robots = &robotstxt.Request{Origin: origin, Hops: b.last.hops, Had: b.of(origin).from}
 }
 
-// condition makes the job of an unchanged answer a conditional one, as it was.
+// condition makes the replay of a 304 response a conditional request, as the original one was.
 func (b *rebuilder) condition(j *visit.Attempt, v *crawllog.Visit) error {
 	if v.Status != http.StatusNotModified || v.Refers == nil {
 		return nil
@@ -259,7 +258,7 @@ func (b *rebuilder) condition(j *visit.Attempt, v *crawllog.Visit) error {
 	return err
 }
 
-// keepRobots takes in what a visit to a robots.txt brought.
+// keepRobots stores the outcome of a visit to a robots.txt.
 func (b *rebuilder) keepRobots(o *visit.Outcome) error {
 	r := o.Robots
 	b.a.AddRobots(r.Version, r.Body)
@@ -271,7 +270,7 @@ func (b *rebuilder) keepRobots(o *visit.Outcome) error {
 			b.last.settled = o
 		}
 	}
-	return b.commit() // its pages ask for it
+	return b.commit() // later pages look it up
 }
 
 func (b *rebuilder) of(origin string) *past {
@@ -283,7 +282,7 @@ func (b *rebuilder) of(origin string) *past {
 	return p
 }
 
-// at is the robots.txt of an origin that was in force when a visit was made.
+// at returns the robots.txt that was in force when a visit was made.
 func (b *rebuilder) at(origin string, v *crawllog.Visit) *past {
 	p := b.of(origin)
 	from, err := b.a.RobotsInForce(origin, v.At)

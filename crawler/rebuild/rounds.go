@@ -10,7 +10,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// noteRound takes in when the round of a visit began, as its record says.
+// noteRound records when the round of a visit began, as its record says.
 func (b *rebuilder) noteRound(n *crawllog.Note) {
 	if n.Round < 1 || n.Round > maxRounds || n.Began.IsZero() {
 		return
@@ -21,23 +21,23 @@ func (b *rebuilder) noteRound(n *crawllog.Note) {
 	b.state.Rounds[n.Round-1] = n.Began
 }
 
-// maxRounds bounds what a record may claim.
+// maxRounds bounds the round number that a record may state.
 const maxRounds = 1 << 16
 
-// rounds restores what is known of the rounds: when each began, what was there
-// before the last, and which answers stood in the place of several pages.
+// rounds restores the state of the rounds: when each began, the totals before the last one, and which
+// responses took the place of several pages.
 func (b *rebuilder) rounds() error {
 	list := b.state.Rounds
 	if len(list) == 0 {
 		return nil
 	}
-	// A round of which no record is left was over before the next began.
+	// A round without records ended before the next one began.
 	for i := len(list) - 2; i >= 0; i-- {
 		if list[i].IsZero() || list[i].After(list[i+1]) {
 			list[i] = list[i+1]
 		}
 	}
-	// Which visit is good depends on what earlier rounds found suspect.
+	// Which visits are good depends on what earlier rounds found suspect.
 	for i, began := range list {
 		ended := time.Time{}
 		if i+1 < len(list) {
@@ -67,8 +67,7 @@ func (b *rebuilder) rounds() error {
 	return nil
 }
 
-// markAnswers marks the visits of one round that brought one answer for several
-// pages.
+// markAnswers marks the visits of one round in which one response took the place of several pages.
 func (b *rebuilder) markAnswers(began, ended time.Time) error {
 	suspect, err := revisit.Answers{}.Recall(b.a, began, ended)
 	if err != nil {

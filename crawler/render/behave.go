@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Bounds of what is done on a page as a reader would.
+// Bounds on interaction with a page.
 const (
-	maxRounds = 10 // lists that go on, and buttons for more
-	maxTaken  = 20 // links of one page that are taken within the application
+	maxRounds = 10 // rounds of scrolling and of "more" buttons
+	maxTaken  = 20 // in-application links clicked per page
 	maxWays   = 1 << 16
 )
 
-// unfold opens what a page shows only when asked: lists that go on where they are
-// scrolled to, buttons for more, details and tabs. It ends after a while.
+// unfold opens what a page shows on demand: lists that load on scrolling, "more" buttons, details and
+// tabs. It stops after maxRounds or Timeout.
 func (t *rendering) unfold() error {
 	defer t.fold()
 	for began, round := time.Now(), 0; round < maxRounds && time.Since(began) < t.o.Timeout; round++ {
@@ -29,7 +29,7 @@ func (t *rendering) unfold() error {
 	return nil
 }
 
-// unfold is how many things were opened; globalThis.opened are those.
+// unfold returns how many things were opened; globalThis.opened records them.
 const unfold = `(() => {
 	const o = globalThis.opened ||= {seen: new Set(), details: [],
 		tabs: [...document.querySelectorAll("[role=tab][aria-selected=true]")]};
@@ -51,9 +51,9 @@ const unfold = `(() => {
 	return n;
 })()`
 
-// fold leaves details closed and tabs as they were: what is in them has been loaded. The
-// height of the window, where scripts have written it into the page, is that of a
-// window and not of the whole page.
+// fold closes the details and restores the tabs; their content has been loaded. If a script has written
+// the window height into the page, fold resets the window, so that the page does not record the
+// artificially tall one.
 func (t *rendering) fold() {
 	_, _ = t.number(`(() => { const o = globalThis.opened;
 		if (o) { o.details.forEach((d) => d.open = false); if (o.seen.size) o.tabs.forEach((e) => e.click()); }
@@ -72,14 +72,14 @@ func (t *rendering) fold() {
 	}
 	if now, err := t.number("document.documentElement.textContent.length", time.Second); err == nil &&
 		now < 0.98*before {
-		_ = t.window(tall) // it shows what fits only
+		_ = t.window(tall) // the page shows only what fits the window
 		_ = t.idle()
 	}
 }
 
-// take clicks on links as a reader would, each once a crawl: where a router takes the
-// click, what it asks for is fetched, and is there when the copy is used. The document
-// has been read by then. It ends where links lead to other documents.
+// take clicks the page's links, each once per Browser: if a client-side router handles the click, what
+// it requests is fetched and is thus in the archive. The document has been read before. take stops when
+// clicks mostly lead to other documents.
 func (t *rendering) take() {
 	t.mu.Lock()
 	t.wander = true
@@ -122,14 +122,14 @@ func (t *rendering) take() {
 	}
 }
 
-// links are those of a page to others of the site.
+// links lists the links of a page to other pages of the site.
 const links = `Promise.resolve([...new Set([...document.querySelectorAll("a[href]")]
 	.filter((a) => !/^(_blank|_new)$/i.test(a.target) && !a.hasAttribute("download") && a.getClientRects().length)
 	.map((a) => String(a.href))
 	.filter((u) => u.length < 2000 && u.startsWith(location.origin + "/"))
 	.filter((u) => u.split("#")[0] !== location.href.split("#")[0]))].slice(0, 500))`
 
-// first says whether a link has not been taken before.
+// first reports whether a link has not been clicked before, and records it.
 func (t *rendering) first(url string) bool {
 	t.ways.Lock()
 	defer t.ways.Unlock()
@@ -143,17 +143,17 @@ func (t *rendering) first(url string) bool {
 	return true
 }
 
-// leads says whether the last click would have led to another document.
+// leads reports whether the last click would have left the document.
 func (t *rendering) leads() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.left
 }
 
-// maxLeft is after how many links in vain no more are taken.
+// maxLeft is the value of ways.left from which on no more links are clicked.
 const maxLeft = 8
 
-// note counts a click, and says what it is told.
+// note counts a click; left says that it would have left the document. It returns left.
 func (w *ways) note(left bool) bool {
 	w.Lock()
 	defer w.Unlock()
@@ -169,7 +169,7 @@ func (w *ways) worth() bool {
 	return w.left < maxLeft
 }
 
-// told is what the page has asked for by now, and in vain.
+// told returns the requests of the page so far: those not answered, and the number of all.
 func (t *rendering) told() (missing []Missing, asked int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

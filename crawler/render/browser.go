@@ -17,12 +17,12 @@ import (
 	"github.com/chromedp/chromedp/remote"
 )
 
-// names are those that distributions give the program.
+// names are the program's names in various distributions.
 var names = [...]string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
 	"headless_shell", "chrome"}
 
-// Find is the program or address of a browser: what was asked for, if it is
-// there, else the first of the usual names.
+// Find returns the program or address of a browser: asked, if it is set and exists, else the first of
+// the usual names in PATH. The error is ErrNoBrowser.
 func Find(asked string) (string, error) {
 	if strings.HasPrefix(asked, "ws://") || strings.HasPrefix(asked, "wss://") {
 		return asked, nil
@@ -42,8 +42,8 @@ func Find(asked string) (string, error) {
 	return "", fmt.Errorf("%w: none of %s is in PATH", ErrNoBrowser, strings.Join(names[:], ", "))
 }
 
-// Browser renders pages. Its program is started for the first of them, and
-// anew where it has ended. It is safe for concurrent use.
+// Browser renders pages. Its program is started for the first page, and again if it has exited. It is
+// safe for concurrent use.
 type Browser struct {
 	o    Options
 	mu   sync.Mutex
@@ -51,14 +51,14 @@ type Browser struct {
 	ways ways
 }
 
-// ways are the links that were taken within applications.
+// ways records the clicks on links within applications.
 type ways struct {
 	sync.Mutex
 	taken map[string]bool
-	left  int // how many more led to other documents than were taken within one
+	left  int // clicks that led to other documents, less those handled within one
 }
 
-// process is a browser that runs.
+// process is a running browser.
 type process struct {
 	ctx   context.Context
 	stop  func()
@@ -66,7 +66,7 @@ type process struct {
 	agent string
 }
 
-// New makes a Browser. Close it.
+// New makes a Browser. The caller must Close it.
 func New(o Options) *Browser {
 	o.Quiet = cmp.Or(o.Quiet, 500*time.Millisecond)
 	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
@@ -77,8 +77,7 @@ func New(o Options) *Browser {
 	return &Browser{o: o}
 }
 
-// Close ends the browser; one that was not started by us only loses the
-// connection.
+// Close ends the browser. A browser that was not started here is only disconnected.
 func (b *Browser) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -88,7 +87,7 @@ func (b *Browser) Close() {
 	}
 }
 
-// process is the browser, started if it does not run.
+// process returns the running browser, starting one if necessary.
 func (b *Browser) process() (*process, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -142,7 +141,7 @@ func (b *Browser) start() (*process, error) {
 	return p, nil
 }
 
-// profile makes an empty directory; one that a kill has left is emptied.
+// profile creates an empty profile directory, replacing one that a kill has left.
 func (b *Browser) profile() (string, error) {
 	if b.o.Dir == "" {
 		return os.MkdirTemp("", "curtsy-browser-")
@@ -157,9 +156,9 @@ func (b *Browser) profile() (string, error) {
 	return dir, os.Mkdir(dir, 0o700)
 }
 
-// flags start a browser that talks to nobody. chromedp adds --no-sandbox where
-// we are root, for whom Chromium does not start with it, and has the kernel end
-// the browser with us (Linux).
+// flags are the options of a browser that can reach no network. chromedp adds --no-sandbox for root,
+// without which Chromium refuses to run as root, and makes the kernel end the browser with this program
+// (Linux).
 func flags(program, profile, proxy string) []chromedp.ExecAllocatorOption {
 	list := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
 	for _, f := range [...]struct {
@@ -167,7 +166,7 @@ func flags(program, profile, proxy string) []chromedp.ExecAllocatorOption {
 		value any
 	}{
 		{"proxy-server", proxy},
-		{"proxy-bypass-list", "<-loopback>"}, // not even this machine is asked directly
+		{"proxy-bypass-list", "<-loopback>"}, // not even this machine is contacted directly
 		{"host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"},
 		{"force-webrtc-ip-handling-policy", "disable_non_proxied_udp"},
 		{"disable-quic", true},
@@ -180,11 +179,11 @@ func flags(program, profile, proxy string) []chromedp.ExecAllocatorOption {
 		{"disable-gpu", true},
 		{"disk-cache-size", "1"},
 		{"js-flags", "--max-old-space-size=512"},
-		{"disable-site-isolation-trials", true}, // frames of a page are its own target's, and so are their requests
+		{"disable-site-isolation-trials", true}, // frames belong to the page's target, and so do their requests
 		{"disable-features", "IsolateOrigins,site-per-process,Translate,OptimizationHints,MediaRouter," +
 			"DialMediaRouteProvider,AutofillServerCommunication,CertificateTransparencyComponentUpdater," +
 			"Prerender2,SpeculationRulesPrefetchFuture," +
-			// the crawl has its own guard
+			// the crawl has its own address guard
 			"LocalNetworkAccessChecks,PrivateNetworkAccessSendPreflights,BlockInsecurePrivateNetworkRequests"},
 	} {
 		list = append(list, chromedp.Flag(f.name, f.value))

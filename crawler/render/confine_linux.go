@@ -10,10 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confine starts the browser with a bound on the memory of each of its processes
-// (RLIMIT_DATA: V8 and its like reserve more addresses than any RLIMIT_AS would
-// allow, and use few), and lets no message of it through that is too long. The
-// kernel ends it with this program.
+// confine bounds the memory of each browser process (RLIMIT_DATA; RLIMIT_AS does not work, as V8
+// reserves far more address space than it uses), drops overlong messages of the browser, and makes the
+// kernel end it with this program.
 func confine(memory int64) chromedp.ExecAllocatorOption {
 	return chromedp.ModifyCmdFunc(func(c *exec.Cmd) {
 		c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -21,13 +20,13 @@ func confine(memory int64) chromedp.ExecAllocatorOption {
 			c.Path}, c.Args[1:]...)
 		c.Path = "/bin/sh"
 		if err := filterFrames(c); err != nil {
-			c.Err = err // Start says so
+			c.Err = err // returned by Start
 		}
 	})
 }
 
-// filterFrames puts a filter between the browser and who reads its messages, which
-// it writes to the second of its further files.
+// filterFrames puts copyFrames between the browser and the reader of its messages, which the browser
+// writes to its second extra file.
 func filterFrames(c *exec.Cmd) error {
 	reads, writes, err := os.Pipe()
 	if err != nil {
@@ -44,13 +43,13 @@ func filterFrames(c *exec.Cmd) error {
 	go func() {
 		defer to.Close()
 		defer reads.Close()
-		_ = copyFrames(to, onFirst{reads, writes}, maxFrame) // the browser's end, or the reader's
+		_ = copyFrames(to, onFirst{reads, writes}, maxFrame) // ends when either end is closed
 	}()
 	return nil
 }
 
-// onFirst closes this process's copy of the writing end once the browser has written:
-// it has its own then, and the end of its last copy is the end of the messages.
+// onFirst closes this process's copy of the write end after the first read. The browser has its own
+// copy by then, and the pipe ends when that is closed.
 type onFirst struct{ reads, writes *os.File }
 
 func (f onFirst) Read(b []byte) (int, error) {

@@ -4,5 +4,5 @@ package render
 
 import "github.com/chromedp/chromedp"
 
-// confine has no means of the system's here; the bounds on a page's own are left.
+// confine does nothing on this system; only the bounds within a page apply.
 func confine(int64) chromedp.ExecAllocatorOption { return func(*chromedp.ExecAllocator) {} }

@@ -5,12 +5,11 @@ import (
 	"io"
 )
 
-// maxFrame bounds one message of the browser, in octets: a title, a URL or a line
-// for the console may be as long as the page's memory.
+// maxFrame bounds one message of the browser, in octets: a page can make a title, a URL or a console
+// line as long as its memory.
 const maxFrame = 16 << 20
 
-// copyFrames passes on messages that end with a zero octet, without those that are
-// longer than most.
+// copyFrames copies zero-terminated messages and drops those longer than most.
 func copyFrames(to io.Writer, from io.Reader, most int) error {
 	r := bufio.NewReaderSize(from, 64<<10)
 	var frame []byte

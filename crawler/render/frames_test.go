@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 )
 
-// A message that is too long is left out, and no other.
+// A message that is too long is dropped, and no other.
 func TestLongFramesAreLeftOut(t *testing.T) {
 	var list, want string
 	for _, size := range []int{0, 1, 99_999, 100_000, 5_000_000, 70_000, 100_001, 3} {

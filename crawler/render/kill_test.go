@@ -6,7 +6,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// kill ends the browser as a lack of memory would.
+// kill kills the browser's process, as a lack of memory would.
 func kill(t *testing.T, b *Browser) {
 	t.Helper()
 	p := chromedp.FromContext(b.on.ctx).Browser.Process()

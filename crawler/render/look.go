@@ -9,34 +9,33 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// Looking says what a page is looked at for. Only Answer is needed.
+// Looking says how Look opens a page. Only Answer is required.
 type Looking struct {
 	Answer Fetch
-	// File says which files a page on the disk may read; nil: none.
+	// File says which file: URLs the page may read; nil: none.
 	File func(url string) bool
-	// Press chooses the link that is clicked on, by its place in Seen.Links, after
-	// the page was seen; -1 is none.
+	// Press chooses the link to click, as an index into Seen.Links; -1 is none.
 	Press func(*Seen) int
-	// Document asks for the document, too.
+	// Document asks for Seen.HTML.
 	Document bool
 }
 
 // Seen is what a reader sees of a page.
 type Seen struct {
-	URL      string   // its address then
-	Text     string   // what is visible of it, up to 1 MiB
-	Pictures int      // that are whole
-	Links    []string // where those lead that can be clicked on; "" for others; the first 2000
-	Failed   []string // requests that failed, by their URLs; some of them
-	HTML     []byte   // the document, if it was asked for
+	URL      string   // its address, which scripts may have changed
+	Text     string   // the visible text, up to 1 MiB
+	Pictures int      // number of loaded images
+	Links    []string // targets of the first 2000 links; "" for those that cannot be clicked
+	Failed   []string // URLs of failed requests, not necessarily all
+	HTML     []byte   // the document, if Looking.Document asked for it
 }
 
-// listen notes what could not be loaded, in a world of its own.
+// listen records, in an isolated world, which resources could not be loaded.
 const listen = `globalThis.failed = []; addEventListener("error", (e) => { const t = e.target;
 	if (t && t !== window && failed.length < 100)
 		failed.push(String(t.currentSrc || t.src || t.href || t.localName).slice(0, 2000)) }, true)`
 
-// seen is what the page shows.
+// seen collects what the page shows.
 const seen = `Promise.resolve((() => {
 	const plain = (a) => !/^(_blank|_new)$/i.test(a.target) && !a.hasAttribute("download") &&
 		a.getClientRects().length && getComputedStyle(a).visibility === "visible";
@@ -47,8 +46,8 @@ const seen = `Promise.resolve((() => {
 		Links: [...document.querySelectorAll("a[href]")].slice(0, 2000)
 			.map((a) => plain(a) ? String(a.href).slice(0, 2000) : "")}})())`
 
-// Look opens a page and says what is seen of it, and after a click on one of its
-// links, which it lets lead on; after is nil where none was chosen.
+// Look opens a page and returns what it shows, and what it shows after a click on the link that
+// Press chose. That click may navigate; after is nil without one.
 func (b *Browser) Look(ctx context.Context, url string, l Looking) (first, after *Seen, err error) {
 	err = b.open(ctx, asked{url: url, answer: l.Answer, look: &l}, func(t *rendering) (err error) {
 		if first, err = t.see(); err != nil || l.Press == nil {
@@ -69,7 +68,7 @@ func (b *Browser) Look(ctx context.Context, url string, l Looking) (first, after
 	return first, after, nil
 }
 
-// see is what a page at rest shows.
+// see returns what an idle page shows.
 func (t *rendering) see() (*Seen, error) {
 	s := &Seen{}
 	if err := t.evaluate(seen, t.o.Timeout, s); err != nil {
@@ -92,7 +91,7 @@ func (t *rendering) see() (*Seen, error) {
 	return s, nil
 }
 
-// press clicks on a link, and waits for where it leads.
+// press clicks the n-th link and waits until the page is idle again.
 func (t *rendering) press(n int) error {
 	t.mu.Lock()
 	t.page.Missing = nil
@@ -106,7 +105,7 @@ func (t *rendering) press(n int) error {
 	select {
 	case <-t.calls.Done():
 		return context.Cause(t.calls)
-	case <-time.After(4 * beat): // until it has begun to lead on
+	case <-time.After(4 * beat): // let a navigation begin
 	}
 	return t.rest()
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// absent takes away what would open a way out or a window, before any script
-// of the page runs. Scripts that look for it find a browser without.
+// absent removes interfaces that reach the network or open windows, before any script of the page
+// runs.
 const absent = `for (const n of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "WebTransport",
 	"WebSocketStream", "SharedWorker", "PushManager"])
 	try { delete globalThis[n] } catch (e) {}
@@ -32,18 +32,18 @@ try {
 	globalThis.print = globalThis.alert = () => {}; globalThis.confirm = () => false; globalThis.prompt = () => null
 } catch (e) {}`
 
-// world is the name of the world of our own in a page.
+// world is the name of our isolated world in a page.
 const world = "curtsy"
 
-// The window of a page, and how tall it is made so that what loads when it is
-// scrolled to is loaded.
+// The window size, and the maximum height to which the window grows so that content that loads on
+// scrolling is loaded.
 const (
 	width, height = 1280, 1024
 	tallest       = 20_000
 )
 
-// Render loads a page and lets its scripts run until they are at rest. Where
-// the browser ends meanwhile it is started anew, once.
+// Render loads a page and lets its scripts run until it is idle. If the browser exits meanwhile, the
+// page is tried once more in a new one.
 func (b *Browser) Render(ctx context.Context, url string, answer Fetch) (p *Page, err error) {
 	err = b.open(ctx, asked{url: url, answer: answer}, func(t *rendering) (err error) {
 		if err = t.unfold(); err != nil {
@@ -61,8 +61,7 @@ func (b *Browser) Render(ctx context.Context, url string, answer Fetch) (p *Page
 	return p, nil
 }
 
-// open opens a page and does what is to be done once it is at rest, anew if the
-// browser ends meanwhile.
+// open opens a page and calls then when it is idle; once more if the browser exits meanwhile.
 func (b *Browser) open(ctx context.Context, a asked, then func(*rendering) error) error {
 	err := b.once(ctx, a, then)
 	if errors.Is(err, errEnded) {
@@ -71,10 +70,10 @@ func (b *Browser) open(ctx context.Context, a asked, then func(*rendering) error
 	return err
 }
 
-// errCrashed says that the page ended, and the browser did not.
+// errCrashed reports that the page crashed while the browser kept running.
 var errCrashed = errors.New("the page crashed, or needs more memory than render.max_memory")
 
-// errEnded says that the browser ended while it rendered.
+// errEnded reports that the browser exited during rendering.
 var errEnded = errors.New("the browser exited")
 
 func (b *Browser) once(ctx context.Context, a asked, then func(*rendering) error) error {
@@ -104,14 +103,14 @@ func (b *Browser) once(ctx context.Context, a asked, then func(*rendering) error
 	return err
 }
 
-// alone makes a page's browser context, which leads to nobody, also in a
-// browser that was started by others.
+// alone gives a page a browser context without network access, even in a browser that was not started
+// here.
 func (p *process) alone(c *target.CreateBrowserContextParams) {
 	yes := true
 	c.DisposeOnDetach, c.ProxyServer, c.ProxyBypassList = &yes, p.wall.address, "<-loopback>"
 }
 
-// run is the life of one page.
+// run opens one page and calls then when it is idle.
 func (t *rendering) run(agent string, then func(*rendering) error) error {
 	ctx, cancel := context.WithCancelCause(t.tab)
 	defer cancel(nil)
@@ -132,7 +131,7 @@ func (t *rendering) run(agent string, then func(*rendering) error) error {
 	return then(t)
 }
 
-// rest waits until a page is at rest, with what loads when it is scrolled to.
+// rest waits until a page is idle, including what loads in a window as tall as the page.
 func (t *rendering) rest() error {
 	err := t.idle()
 	if err == nil && t.grow() {
@@ -150,7 +149,7 @@ func (t *rendering) prepare(agent string) error {
 	return errors.Join(
 		call(t.calls, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "http://*"},
 			{URLPattern: "https://*"}, {URLPattern: "file://*"}}}),
-		// What these would tell is as long as the page likes.
+		// The events of these domains may be as long as the page likes.
 		call(t.calls, network.Disable, cdp.Empty{}),
 		call(t.calls, runtime.Disable, cdp.Empty{}),
 		call(t.calls, log.Disable, cdp.Empty{}),
@@ -181,22 +180,21 @@ func (t *rendering) window(high int64) error {
 		Height: high, DeviceScaleFactor: 1})
 }
 
-// grow makes the window as tall as the page; false where it is so already.
+// grow makes the window as tall as the page, and reports whether it changed.
 func (t *rendering) grow() bool {
 	n, err := t.number("document.documentElement.scrollHeight", time.Second)
 	high := int64(min(n, tallest))
 	return err == nil && high > t.high && t.window(high) == nil
 }
 
-// number is the value of an expression, a number or a promise of one. The page
-// cannot change what it means.
+// number evaluates an expression whose value is a number or a promise of one.
 func (t *rendering) number(expression string, most time.Duration) (n float64, err error) {
 	err = t.evaluate("Promise.resolve("+expression+").then(v => Number(v) || 0)", most, &n)
 	return n, err
 }
 
-// evaluate runs an expression in a world of its own, whose objects no script of the
-// page has changed. What the page says it takes by numbers and slices only.
+// evaluate runs an expression in an isolated world, whose built-in objects the page's scripts cannot
+// change. value gets the JSON of the result.
 func (t *rendering) evaluate(expression string, most time.Duration, value any) error {
 	ctx, cancel := context.WithTimeout(t.calls, most)
 	defer cancel()
@@ -218,20 +216,20 @@ func (t *rendering) evaluate(expression string, most time.Duration, value any) e
 	return json.Unmarshal([]byte(r.Result.Value), value)
 }
 
-// routes are the links of a page to what scripts of the site show for a fragment.
+// routes lists the links of a page to fragments that the site's scripts display.
 const routes = `Promise.resolve([...new Set([...document.querySelectorAll("a[href]")].map((a) => String(a.href))
 	.filter((u) => /^https?:[^#]*#[/!]./.test(u) && u.length < 2000 && u.startsWith(location.origin + "/")))]
 	.slice(0, 2000))`
 
-// The protocol gives a document in one message, in which a letter may take six
-// octets. A longer one is taken in slices, without its shadow trees.
+// The protocol returns a document in one message, in which a character may take six octets. A document
+// longer than maxWhole is read in slices, without its shadow trees.
 const (
 	maxWhole = 2 << 20
 	slice    = 1 << 20
 )
 
-// result reads the document, by the protocol and not by scripts, which the
-// page could have changed.
+// result reads the document through the protocol, not through functions that the page's scripts could
+// have replaced.
 func (t *rendering) result() (*Page, error) {
 	ctx, cancel := context.WithTimeout(t.calls, t.o.Timeout)
 	defer cancel()
@@ -276,7 +274,7 @@ func whole(ctx context.Context, root cdp.NodeID) (string, error) {
 	return html.OuterHTML, nil
 }
 
-// slices is a long document, as much as may be kept of it.
+// slices reads a long document, up to about MaxHTML.
 func (t *rendering) slices(size int) (string, error) {
 	var b strings.Builder
 	for at := 0; at < size && b.Len() <= t.o.MaxHTML; at += slice {

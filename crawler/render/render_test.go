@@ -39,7 +39,7 @@ func TestHeadsAreGivenAsTheyCameButForTheirCoding(t *testing.T) {
 	}
 }
 
-// site answers from memory; what is not in it is refused.
+// site answers from memory and refuses everything else.
 type site struct {
 	mu    sync.Mutex
 	files map[string]string
@@ -67,7 +67,7 @@ func (s *site) fetch(ctx context.Context, r Request) (*Response, error) {
 	return &Response{Status: 200, Header: http.Header{"Content-Type": {typ}}, Body: []byte(body)}, nil
 }
 
-// browser is a Chromium to test with: its path is in CURTSY_TEST_BROWSER.
+// testBrowser starts the Chromium named by CURTSY_TEST_BROWSER.
 func testBrowser(t *testing.T, o Options) *Browser {
 	t.Helper()
 	path := os.Getenv("CURTSY_TEST_BROWSER")
@@ -143,7 +143,7 @@ func TestChromiumIsStartedAnew(t *testing.T) {
 	}
 }
 
-// Ways round the pause: nothing of them leaves the browser.
+// Requests that would bypass the pause do not leave the browser.
 func TestChromiumAsksNobody(t *testing.T) {
 	b := testBrowser(t, Options{})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -198,8 +198,8 @@ if (globalThis.WebTransport) new WebTransport("https://OUT/t");
 	t.Logf("asked of the crawl: %q", s.asked)
 }
 
-// However much a page makes of itself, little of it comes here, and the page after
-// it is shown.
+// However much output a page produces, little of it is transferred here, and the next page is still
+// rendered.
 func TestChromiumTellsLittle(t *testing.T) {
 	b := testBrowser(t, Options{Timeout: 5 * time.Second})
 	huge := `const huge = "x".repeat(200 << 20);`
@@ -226,7 +226,7 @@ func TestChromiumTellsLittle(t *testing.T) {
 	}
 }
 
-// A page is seen as a reader sees it, over HTTP and from the disk, and a link leads on.
+// A page is seen as a reader sees it, over HTTP and from disk, and its links can be clicked.
 func TestChromiumSeesAndClicks(t *testing.T) {
 	b := testBrowser(t, Options{Timeout: 10 * time.Second})
 	dir := t.TempDir()
@@ -269,8 +269,8 @@ func TestChromiumSeesAndClicks(t *testing.T) {
 	}
 }
 
-// A page is unfolded as a reader would, its window's height is not written into it, and
-// what its router loads is asked for once.
+// A page is expanded as a reader would; the window's height is not written into it, and what its router
+// loads is requested once.
 func TestChromiumUnfoldsAndTakesLinks(t *testing.T) {
 	b := testBrowser(t, Options{})
 	s := &site{files: map[string]string{

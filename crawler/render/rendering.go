@@ -20,37 +20,37 @@ import (
 // maxListed bounds the lists of a Page.
 const maxListed = 200
 
-// asked is a page that is to be opened.
+// asked is a page to be opened.
 type asked struct {
 	url    string
 	answer Fetch
-	look   *Looking // nil where it is rendered
+	look   *Looking // nil for Render
 }
 
-// rendering is one page on its way.
+// rendering is the state of one open page.
 type rendering struct {
 	asked
 	o     *Options
 	ways  *ways
-	high  int64           // of the window
-	ctx   context.Context // of the caller
+	high  int64           // height of the window
+	ctx   context.Context // the caller's
 	tab   context.Context
-	calls context.Context // of the tab, ended with run
-	crash func()          // ends calls where the page has crashed
-	frame cdp.FrameID     // the page's own
+	calls context.Context // derived from tab, ended with run
+	crash func()          // ends calls after a crash of the page
+	frame cdp.FrameID     // the page's main frame
 
 	answers sync.WaitGroup
 	mu      sync.Mutex
 	page    Page
-	main    bool // the page itself was asked for
+	main    bool // the page itself has been requested
 	loaded  bool
 	pending int
-	wander  bool // links are taken: where they lead elsewhere is known already
-	left    bool // one would have led elsewhere
-	over    bool // nothing is answered any more
+	wander  bool // links are being clicked: their targets are known already
+	left    bool // the last click would have left the document
+	over    bool // no more requests are answered
 }
 
-// event takes in what the browser tells; it must not wait.
+// event handles an event of the browser; it must not block.
 func (t *rendering) event(ev any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,7 +77,7 @@ func (t *rendering) event(ev any) {
 	}
 }
 
-// end waits for the answers on their way; none follows.
+// end waits for the answers in progress and lets no others begin.
 func (t *rendering) end() {
 	t.mu.Lock()
 	t.over = true
@@ -85,7 +85,7 @@ func (t *rendering) end() {
 	t.answers.Wait()
 }
 
-// paused answers one request.
+// paused answers one paused request.
 func (t *rendering) paused(ev *fetch.EventRequestPaused) {
 	defer func() {
 		t.mu.Lock()
@@ -107,14 +107,14 @@ func (t *rendering) paused(ev *fetch.EventRequestPaused) {
 		BinaryResponseHeaders: lines(r), Body: r.Body})
 }
 
-// Errors that are no lack of the page.
+// Errors that do not mean that something of the page is missing.
 var (
 	errMoved = errors.New("navigation is blocked")
 	errFile  = errors.New("no file to be read")
-	errIcon  = errors.New("not requested by the page") // the browser did, for a tab that nobody sees
+	errIcon  = errors.New("not requested by the page") // the browser asked for it by itself
 )
 
-// answerTo is the answer to a request; nil for a file that is read from the disk.
+// answerTo returns the response to a request; nil for a file that the browser is to read itself.
 func (t *rendering) answerTo(ev *fetch.EventRequestPaused) (*Response, error) {
 	r := Request{URL: ev.Request.URL, Type: string(ev.ResourceType)}
 	if err := t.admit(ev, &r); err != nil {
@@ -133,7 +133,7 @@ func (t *rendering) answerTo(ev *fetch.EventRequestPaused) (*Response, error) {
 	return t.answer(ctx, r)
 }
 
-// admit says whether a request is one to be answered at all.
+// admit returns an error if a request is not to be answered.
 func (t *rendering) admit(ev *fetch.EventRequestPaused, r *Request) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -165,8 +165,8 @@ func (t *rendering) admit(ev *fetch.EventRequestPaused, r *Request) error {
 	return nil
 }
 
-// missing notes a request that was not answered, and says what the page is
-// told: a navigation that is aborted leaves it as it was.
+// missing records a request that was not answered, and returns the reason for the browser. An aborted
+// navigation leaves the page as it is.
 func (t *rendering) missing(ev *fetch.EventRequestPaused, why error) network.ErrorReason {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -183,12 +183,12 @@ func (t *rendering) missing(ev *fetch.EventRequestPaused, why error) network.Err
 	return network.ErrorReasonBlockedByClient
 }
 
-// unfit are the fields of a head that are not true of the body as it is given.
+// unfit are the header fields that do not apply to the decoded body.
 var unfit = map[string]bool{"Content-Encoding": true, "Content-Length": true, "Transfer-Encoding": true,
 	"Connection": true, "Keep-Alive": true, "Trailer": true}
 
-// lines are the fields of a head as the protocol takes them where they may
-// hold any octets: "name: value", with a NUL between two.
+// lines formats header fields for the protocol's BinaryResponseHeaders: "name: value", each followed
+// by a NUL.
 func lines(r *Response) (b []byte) {
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
 		for _, v := range r.Header[name] {
@@ -203,14 +203,14 @@ func lines(r *Response) (b []byte) {
 	return b
 }
 
-// beat is how often a page is looked at.
+// beat is the polling interval.
 const beat = 50 * time.Millisecond
 
-// idle waits until the page is loaded and asks for nothing more. Time in
-// which it waits for answers does not count.
+// idle waits until the page is loaded and has made no request for Options.Quiet. Time spent waiting for
+// responses does not count.
 func (t *rendering) idle() error { return t.idleFor(t.o.Quiet) }
 
-// idleFor waits until the page has asked for nothing for so long.
+// idleFor is idle with another duration.
 func (t *rendering) idleFor(quiet time.Duration) error {
 	rest := fmt.Sprintf("new Promise(r => setTimeout(() => requestIdleCallback(r, {timeout: 5000}), %d))",
 		quiet.Milliseconds())

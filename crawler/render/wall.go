@@ -4,8 +4,7 @@ import (
 	"net"
 )
 
-// wall is a proxy that refuses every connection: what a browser asks for by a
-// way that is not paused ends here.
+// wall is a proxy that closes every connection. It stops the browser's requests that are not paused.
 type wall struct {
 	net.Listener
 	address string // "http://127.0.0.1:40123"

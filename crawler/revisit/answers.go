@@ -10,22 +10,21 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Answers finds, in one round, answers that take the place of several pages: by digest,
-// what changed to it.
+// Answers finds, in one round, responses that take the place of several pages: for each digest, the
+// visits whose page changed to it.
 type Answers map[string]*shared
 
-// shared is one of them.
+// shared is one response that several URLs have now.
 type shared struct {
-	by  map[uint64]crawllog.Ref // the visits that it came in, by URL
-	was []string                // digests of the pages before it, MaxSame+1 at most
+	by  map[uint64]crawllog.Ref // the visits that returned it, by URL id
+	was []string                // digests of the pages it replaced, at most MaxSame+1
 }
 
-// maxAnswers bounds the digests that are remembered.
+// maxAnswers bounds the number of digests remembered.
 const maxAnswers = 1 << 17
 
-// Add takes in a visit and the last good one before it, and gives those visits
-// that are suspect now. URLs that had one page in common before count once: it is their
-// page that has changed.
+// Add adds a visit and the last good one before it, and returns the visits that became suspect. URLs that
+// had the same page before count once: that page has changed.
 func (s Answers) Add(v, good *crawllog.Visit) (suspect []crawllog.Ref) {
 	if good == nil || !mayCompare(v) || !differ(v.Digest, good.Digest) {
 		return nil
@@ -54,21 +53,20 @@ func (s Answers) Add(v, good *crawllog.Visit) (suspect []crawllog.Ref) {
 	return slices.Collect(maps.Values(a.by))
 }
 
-// mayCompare says whether a visit brought a page that can be compared with others.
+// mayCompare reports whether a visit returned a page that can be compared with others.
 func mayCompare(v *crawllog.Visit) bool {
 	return v.HasBody() && v.Rendered == nil && v.Status >= 200 && v.Status <= 299 &&
 		(v.Suspect == "" || v.Suspect == SameBody) && v.Truncated == "" && v.Length > 0
 }
 
-// differ says whether two payloads are known to be two: the digests of an earlier
-// curtsy are of another function.
+// differ reports whether two payloads are known to differ: digests of different algorithms, as older
+// versions used, cannot be compared.
 func differ(a, b string) bool {
 	of, _, _ := strings.Cut(a, ":")
 	return a != b && strings.HasPrefix(b, of+":")
 }
 
-// Recall takes in what a round has brought from its beginning to its end, the zero
-// time being now, and gives the visits that are suspect.
+// Recall adds the visits of a round from began to ended (zero: now) and returns the suspect ones.
 func (s Answers) Recall(a *storage.Archive, began, ended time.Time) (suspect []crawllog.Ref, err error) {
 	for visits, err := range a.Histories() {
 		if err != nil {

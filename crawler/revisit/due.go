@@ -1,5 +1,4 @@
-// Package revisit answers: when is a page to be visited again, and is what comes
-// then the page? It looks at nothing but its arguments.
+// Package revisit decides when a page is to be visited again, and whether a new response is the page.
 package revisit
 
 import (
@@ -11,31 +10,29 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Bounds of the interval between two visits, and what it is before anything is
-// known of a page.
+// Bounds of the interval between two visits, and the interval of a page visited only once.
 const (
 	Shortest = 24 * time.Hour
 	Longest  = 90 * 24 * time.Hour
 	Unknown  = 7 * 24 * time.Hour
 )
 
-// Plan is when a page is due, and what decided.
+// Plan is when a page is due, and why.
 type Plan struct {
 	At      time.Time
 	Why     string // in words
-	Changes int    // of the answers that were compared, how many differed
-	Seen    int    // answers that were compared
+	Changes int    // compared responses that differed from the one before
+	Seen    int    // responses compared
 }
 
-// Always says that the page has differed at each of at least three visits: a
-// round should not spend itself on such pages.
+// Always reports that the page differed at each of at least three visits. A round spends only a part on
+// such pages.
 func (p Plan) Always() bool { return p.Seen >= 3 && p.Changes == p.Seen }
 
-// Due plans the next visit of a URL from those made, the oldest first, and from
-// what a sitemap says of its last change (zero: nothing). The rate of change is
-// estimated as Cho and Garcia-Molina do (Estimating Frequency of Change, 2003),
-// which neither needs equal intervals nor takes a page seen twice for one that
-// never changes.
+// Due plans the next visit of a URL from its visits, oldest first, and the last change that a sitemap
+// states (zero: none). The rate of change is estimated as by Cho and Garcia-Molina (Estimating
+// Frequency of Change, 2003), which needs no equal intervals and does not assume that a page seen
+// twice without a change never changes.
 func Due(visits []*crawllog.Visit, lastMod time.Time) Plan {
 	last := lastAnswer(visits)
 	if last == nil {
@@ -56,14 +53,14 @@ func Due(visits []*crawllog.Visit, lastMod time.Time) Plan {
 		p.Why = "Cache-Control: max-age is " + days(wait)
 	}
 	p.At = last.At.Add(wait)
-	if lastMod.After(last.At) && lastMod.Before(p.At) { // one that lies further ahead puts nothing off
+	if lastMod.After(last.At) && lastMod.Before(p.At) { // a date further ahead does not postpone the visit
 		return Plan{At: lastMod, Why: "the sitemap gives a change on " + lastMod.UTC().Format("2006-01-02")}
 	}
 	return p
 }
 
-// unconfirmed says that what came last is not taken for the page, a first 404 among
-// it, and that no later round has asked once more.
+// unconfirmed reports whether the last response is doubtful (a first 404 included) and no later round
+// has confirmed it.
 func unconfirmed(visits []*crawllog.Visit) bool {
 	n := len(visits)
 	if n < 2 || !doubtful(visits[n-1]) || Good(visits) == nil {
@@ -73,7 +70,7 @@ func unconfirmed(visits []*crawllog.Visit) bool {
 		if !doubtful(v) {
 			return true
 		}
-		if v.Round != visits[n-1].Round || v.Round == 0 && i > 0 { // an earlier curtsy notes no round
+		if v.Round != visits[n-1].Round || v.Round == 0 && i > 0 { // older versions do not record the round
 			return false
 		}
 	}
@@ -82,14 +79,13 @@ func unconfirmed(visits []*crawllog.Visit) bool {
 
 func doubtful(v *crawllog.Visit) bool { return !brought(v) && v.Status != 410 }
 
-// brought says that the visit brought the page, or that it is unchanged, or where
-// it is now.
+// brought reports whether the visit returned the page, confirmed it unchanged or redirected.
 func brought(v *crawllog.Visit) bool {
 	s := crawllog.StandingOf(v, nil)
 	return s.Rank >= crawllog.Limited || v.Unchanged() || v.Redirects() && s.Rank == crawllog.Partial
 }
 
-// interval is 1/λ within its bounds, λ = -ln((n-X+0.5)/(n+0.5))/I.
+// interval returns 1/λ within its bounds, λ = -ln((n-X+0.5)/(n+0.5))/I.
 func interval(seen, changes int, mean time.Duration) time.Duration {
 	n, x := float64(seen), float64(changes)
 	rate := -math.Log((n - x + 0.5) / (n + 0.5)) // per mean interval
@@ -99,8 +95,8 @@ func interval(seen, changes int, mean time.Duration) time.Duration {
 	return time.Duration(min(max(float64(mean)/rate, float64(Shortest)), float64(Longest)))
 }
 
-// compared counts the answers that can be compared with the one before, those
-// that differed, and the time that they span.
+// compared counts the responses that can be compared with the one before, those that differed, and the
+// time between the first and the last.
 func compared(visits []*crawllog.Visit) (seen, changes int, span time.Duration) {
 	var before *crawllog.Visit
 	for _, v := range visits {
@@ -128,7 +124,7 @@ func lastAnswer(visits []*crawllog.Visit) *crawllog.Visit {
 	return nil
 }
 
-// answered says that the visit tells what the page is.
+// answered reports whether the visit shows the state of the page.
 func answered(v *crawllog.Visit) bool {
 	return brought(v) || v.Status >= 400 && crawllog.StandingOf(v, nil).Rank == crawllog.Without
 }

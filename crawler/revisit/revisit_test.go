@@ -28,7 +28,7 @@ func TestDue(t *testing.T) {
 		says    string
 		visits  []*crawllog.Visit
 		lastMod time.Time
-		wait    time.Duration // from the last answer; about
+		wait    time.Duration // approximate time after the last response
 	}{
 		{"what was seen once is due after a week", []*crawllog.Visit{visit(0, 200, "a")}, time.Time{}, Unknown},
 		{"what never changed waits longer", []*crawllog.Visit{visit(0, 200, "a"), visit(7, 200, "a"),

@@ -12,41 +12,40 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Options are what a round visits again.
+// Options select what a round visits again.
 type Options struct {
-	OlderThan time.Duration  // URLs whose last visit is older; 0 is all
-	Auto      bool           // URLs that are due, in place of OlderThan
-	Only      *regexp.Regexp // URLs that match; nil is all
+	OlderThan time.Duration  // URLs whose last visit is older than this; 0 is all
+	Auto      bool           // URLs that are due, instead of OlderThan
+	Only      *regexp.Regexp // only URLs that match; nil is all
 }
 
-// Round is the choice of what a round visits again.
+// Round selects and queues what a round visits again.
 type Round struct {
 	Options Options
-	State   *status.Round // of the archive; it is counted in what is queued
-	// Now is the time. What was visited later was visited before the clock was set
-	// back: nobody knows how long ago.
+	State   *status.Round // of the archive; Plan sets Queued, Listed and Planned
+	// Now is the time. A visit later than Now was made before the clock was set back, so its age
+	// is unknown.
 	Now time.Time
-	// Queue makes URLs wait for another visit, durably.
+	// Queue queues URLs for another visit, durably.
 	Queue func(again ...frontier.Found) error
 
-	// Beyond says which URLs are not of the site, by their last visit; nil: none.
+	// Beyond reports, from its last visit, whether a URL is outside the site; nil: none is.
 	Beyond func(last *crawllog.Visit) bool
 
-	sitemaps bool                            // sitemaps alone
-	lastMod  map[[sha256.Size]byte]time.Time // by the digest of a page's URL
+	sitemaps bool                            // select sitemaps only
+	lastMod  map[[sha256.Size]byte]time.Time // by the SHA-256 of a page's URL
 	held     []frontier.Found                // pages that differ at each visit
 	batch    []frontier.Found
 }
 
-// planBatch is how many URLs one commit of a plan queues.
+// planBatch is how many URLs are queued per commit.
 const planBatch = 5000
 
-// Plan walks over all visits of an archive and queues what is due. Of an
-// automatic round it queues the sitemaps alone at first: what they say of pages
-// is known before pages are chosen.
+// Plan goes through all visits of an archive and queues what is due. In an automatic round the first
+// call queues only the sitemaps, so that their lastmod dates are known when the second selects pages.
 func (r *Round) Plan(a *storage.Archive) error {
 	s := r.State
-	s.Queued = 0 // what a plan that was killed had counted is counted again
+	s.Queued = 0 // a killed plan is counted anew
 	r.sitemaps = s.Auto && !s.Listed
 	if s.Auto && s.Listed {
 		r.lastMod = lastMods(a)
@@ -62,7 +61,7 @@ func (r *Round) Plan(a *storage.Archive) error {
 	if err := r.flush(); err != nil {
 		return err
 	}
-	// Pages that differ at each visit get a fifth of the round at the most.
+	// Pages that differ at each visit get at most a fifth of the round.
 	r.batch = append(r.batch, r.held[:min(s.Queued/4+1, len(r.held))]...)
 	if err := r.flush(); err != nil {
 		return err
@@ -71,7 +70,7 @@ func (r *Round) Plan(a *storage.Archive) error {
 	return nil
 }
 
-// consider queues a URL that the round is to visit.
+// consider queues a URL if the round is to visit it.
 func (r *Round) consider(visits []*crawllog.Visit) error {
 	last, o := visits[len(visits)-1], &r.Options
 	isMap, undated := last.Class == frontier.Sitemap.String(), last.At.After(r.Now)
@@ -79,7 +78,7 @@ func (r *Round) consider(visits []*crawllog.Visit) error {
 	case last.Class == frontier.Prerequisite.String():
 		return nil
 	case !last.At.Before(r.State.Began) && !undated:
-		r.State.Queued++ // of this round: it was queued before
+		r.State.Queued++ // queued before in this round
 		return nil
 	case r.sitemaps && !isMap:
 		return nil
@@ -109,8 +108,8 @@ func (r *Round) consider(visits []*crawllog.Visit) error {
 	return r.flush()
 }
 
-// requeued is the URL of visits, of which that with the highest number need not be the
-// latest: it may have been imported.
+// requeued returns the URL of the visits with their highest number, which need not be that of the
+// latest visit: captures may have been imported.
 func requeued(visits []*crawllog.Visit) frontier.Found {
 	f := frontier.Found{}
 	for _, v := range visits {
@@ -126,13 +125,12 @@ func (r *Round) flush() error {
 	return err
 }
 
-// lastMods is what the sitemaps that are kept say of each page's last change, by
-// the digest of its URL.
+// lastMods returns the lastmod dates of all archived sitemaps, by the SHA-256 of the URL.
 func lastMods(a *storage.Archive) map[[sha256.Size]byte]time.Time {
 	dates := map[[sha256.Size]byte]time.Time{}
 	for visits, err := range a.Histories() {
 		if err != nil {
-			break // the plan meets it again
+			break // the plan meets the error again
 		}
 		if good := Good(visits); good != nil && good.Class == frontier.Sitemap.String() {
 			LastMods(a, good, func(u weburl.URL, at time.Time) {

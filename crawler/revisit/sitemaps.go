@@ -12,8 +12,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// LastMods tells what a kept sitemap says of when pages changed. What
-// cannot be read says nothing.
+// LastMods calls each with the URLs and lastmod dates of an archived sitemap. Errors are ignored.
 func LastMods(a *storage.Archive, v *crawllog.Visit, each func(weburl.URL, time.Time)) {
 	resp, err := a.Response(v)
 	if err != nil {
@@ -39,19 +38,19 @@ func LastMods(a *storage.Archive, v *crawllog.Visit, each func(weburl.URL, time.
 	})
 }
 
-// codings are what is to be undone of a kept response.
+// codings returns the codings to remove from an archived response.
 func codings(r *storage.Response) []string {
 	return coding.Order(append(http1.Tokens(r.Header["Content-Encoding"]), r.Transfer...))
 }
 
-// maxVerified is the most that is unpacked of a body to see whether it ends well.
+// maxVerified bounds the octets that Decodes unpacks.
 const maxVerified = 64 << 20
 
-// Decodes says whether the body of a visit that an earlier curtsy made, which did
-// not note that, decodes to its end.
+// Decodes reports whether the body of a visit decodes to its end. It reads the body only for visits of
+// older versions, which did not record that.
 func Decodes(a *storage.Archive, v *crawllog.Visit) bool {
 	if v.Body != "" {
-		return true // it is known
+		return true // checked when it was fetched
 	}
 	resp, err := a.Response(v)
 	if err != nil {

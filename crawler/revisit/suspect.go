@@ -10,28 +10,26 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Why an answer is not taken for the page although its status is good. Each is
-// what crawllog.Visit.Suspect holds.
+// Reasons why a response is not accepted as the page although its status is good: values of
+// crawllog.Visit.Suspect.
 const (
-	Empty     = "empty"       // nothing, where there was text
-	ErrorPage = "error-page"  // what calls itself an error, or data, where there was a page
-	ToHome    = "to-home"     // a redirect to the home page, where there was a page
-	ToLogin   = "to-login"    // a redirect to a login
-	SameBody  = "same-answer" // one answer in place of several pages: maintenance, a block
+	Empty     = "empty"       // empty, where the page had text
+	ErrorPage = "error-page"  // an error page or JSON in place of an HTML page
+	ToHome    = "to-home"     // a redirect to the home page, where a page was
+	ToLogin   = "to-login"    // a redirect to a login page
+	SameBody  = "same-answer" // the same response for several pages: maintenance, a block
 )
 
-// IsSuspicion knows these reasons.
+// IsSuspicion reports whether s is one of these reasons.
 func IsSuspicion(s string) bool {
 	return slices.Contains([]string{Empty, ErrorPage, ToHome, ToLogin, SameBody}, s)
 }
 
-// MaxSame is how many pages may change to one and the same answer in a round
-// before it is SameBody.
+// MaxSame is how many pages may change to the same response in a round before it is SameBody.
 const MaxSame = 3
 
-// Good is the visit that a conditional request refers to, and that a new answer
-// is compared with: the last that brought the page, whole. nil if there is none.
-// The visits are those of one URL, the oldest first.
+// Good returns the last visit that returned the whole page, to which conditional requests refer and with
+// which new responses are compared; nil if there is none. The visits are those of one URL, oldest first.
 func Good(visits []*crawllog.Visit) *crawllog.Visit {
 	for _, v := range slices.Backward(visits) {
 		if v.IsCopy() && crawllog.StandingOf(v, nil).Stands() {
@@ -41,8 +39,8 @@ func Good(visits []*crawllog.Visit) *crawllog.Visit {
 	return nil
 }
 
-// Suspicion says why an answer is not taken for the page of which was is the
-// last good visit; "" if it is. isSite knows the URLs of the site by their origins.
+// Suspicion says why a response v is not accepted as the page; "" if it is. was is the last good visit.
+// isSite reports whether the site includes a URL's origin.
 func Suspicion(was, v *crawllog.Visit, isSite func(weburl.URL) bool) string {
 	switch {
 	case was == nil:
@@ -60,7 +58,7 @@ func Suspicion(was, v *crawllog.Visit, isSite func(weburl.URL) bool) string {
 	return ""
 }
 
-// redirected judges a redirect of what was a page.
+// redirected judges a redirect of a URL that was a page.
 func redirected(was, to weburl.URL, isSite func(weburl.URL) bool) string {
 	switch {
 	case was.Target() == "/" && isSite(was):
@@ -73,7 +71,7 @@ func redirected(was, to weburl.URL, isSite func(weburl.URL) bool) string {
 	return ""
 }
 
-// IsLogin knows where applications send people to sign in.
+// IsLogin reports whether u looks like a login page.
 func IsLogin(u weburl.URL) bool {
 	for part := range strings.SplitSeq(strings.ToLower(u.Path()), "/") {
 		name, _, _ := strings.Cut(part, ".")
@@ -91,14 +89,14 @@ func isPage(v *crawllog.Visit) bool {
 	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
-// isJSON knows what a server that answers for programs says of an error (RFC 9457).
+// isJSON reports whether a response is JSON, as APIs send for errors (RFC 9457).
 func isJSON(v *crawllog.Visit) bool {
 	kind := http1.MediaType(v.ContentType)
 	return kind == "application/json" || kind == "application/problem+json"
 }
 
-// errorTitle matches a part of a title that is an error's: its status, alone or with its phrase
-// (RFC 9110 §15), or the phrase alone.
+// errorTitle matches a part of a title that names an error: a status, alone or with its phrase (RFC 9110
+// §15), or the phrase alone.
 var errorTitle = func() *regexp.Regexp {
 	const phrase = `(?:not found|forbidden|access denied|unauthorized|bad request|too many requests|` +
 		`internal server error|bad gateway|(?:service )?(?:temporarily )?unavailable|gateway time-?out)`
@@ -108,7 +106,7 @@ var errorTitle = func() *regexp.Regexp {
 
 var titleParts = regexp.MustCompile(`\s+[-–—|:·»]\s+|:\s`)
 
-// namesError says whether a title is that of an error, beside the name of the site.
+// namesError reports whether a part of a title names an error.
 func namesError(title string) bool {
 	return slices.ContainsFunc(titleParts.Split(strings.ToLower(title), -1), errorTitle.MatchString)
 }

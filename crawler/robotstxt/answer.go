@@ -1,6 +1,5 @@
-// Package robotstxt answers: what does the answer to a request for a
-// robots.txt mean? It joins politeness/rules, which reads the text, with the
-// exchange that it came in and the archive that keeps it.
+// Package robotstxt interprets the response to a request for robots.txt. It connects politeness/rules,
+// which parses the text, with the exchange and the archive.
 package robotstxt
 
 import (
@@ -16,49 +15,49 @@ import (
 	"curtsy/storage/warc"
 )
 
-// Options are how a robots.txt is read.
+// Options are how a robots.txt is interpreted.
 type Options struct {
 	Rules  rules.Options
-	MaxAge time.Duration // it is in force for so long at most
+	MaxAge time.Duration // the longest time that it is in force
 }
 
-// Request is what was asked for.
+// Request is the request that was made.
 type Request struct {
 	Origin      string
-	URL         weburl.URL             // the origin's robots.txt, or where it redirects to
+	URL         weburl.URL             // the origin's robots.txt, or a redirect target
 	Hops        int                    // redirects followed so far
-	Conditional bool                   // asked for with the validators of Had
-	Had         crawllog.RobotsVersion // in force
+	Conditional bool                   // the request carried the validators of Had
+	Had         crawllog.RobotsVersion // the version in force
 }
 
-// Answer is what came of one request.
+// Answer is the result of one request.
 type Answer struct {
 	Version crawllog.RobotsVersion
 	Body    []byte
 	Rules   *rules.Robots
-	Hop     weburl.URL // not zero: ask there
-	Same    bool       // 304: the last one is in force still
-	Failed  string     // why it is unavailable for now
-	Err     error      // why there was no answer at all
-	Lasting bool       // and asking again soon would not change it
+	Hop     weburl.URL // not zero: the redirect target to request next
+	Same    bool       // 304: the last version stays in force
+	Failed  string     // why it is unavailable; "" if it is not
+	Err     error      // why there was no response
+	Lasting bool       // retrying soon would not help
 }
 
 // maxHops is how many redirects are followed (RFC 9309 §2.3.1.2).
 const maxHops = 5
 
-// maxBody is what is read: what counts of it (500 KiB, RFC 9309 §2.5) and
-// enough to see that there is more.
+// maxBody is how many octets are read: more than the 500 KiB that are parsed (RFC 9309 §2.5), so that
+// a longer file is noticed.
 const maxBody = 600 << 10
 
-// URL is where an origin's robots.txt is.
+// URL returns the URL of an origin's robots.txt.
 func URL(origin string) weburl.URL { return weburl.FromCanonical(origin + rules.Location) }
 
-// Link puts an origin's robots.txt before its pages, which via leads to.
+// Link returns the link to an origin's robots.txt. via is the page through which the origin was found.
 func Link(origin string, via uint64) judge.Link {
 	return judge.Link{URL: URL(origin), Class: judge.Prerequisite, Via: via, How: judge.HowRobots}
 }
 
-// Read reads an answer (RFC 9309 §2.3.1).
+// Read interprets a response (RFC 9309 §2.3.1).
 func Read(q Request, x *fetch.Exchange, o Options) *Answer {
 	a := &Answer{}
 	v := &a.Version
@@ -71,7 +70,7 @@ func Read(q Request, x *fetch.Exchange, o Options) *Answer {
 	case x.Truncated == "disconnect" || x.Truncated == "time":
 		a.Failed = "cut off by the server"
 		v.Error = a.Failed
-	case x.Status == http.StatusPartialContent && o.Rules.Dialect != rules.Yandex: // nobody asked for a part
+	case x.Status == http.StatusPartialContent && o.Rules.Dialect != rules.Yandex: // no Range was requested
 		a.Failed = "answered 206, with a part of the file"
 		v.Error = a.Failed
 	case x.Status == 304 && q.Conditional:
@@ -90,7 +89,7 @@ func Read(q Request, x *fetch.Exchange, o Options) *Answer {
 func (a *Answer) follow(q Request, x *fetch.Exchange, o rules.Options) {
 	target, err := q.URL.Resolve(x.Header.Get("Location"))
 	switch {
-	case o.Dialect == rules.Yandex: // whatever is not 200 allows all
+	case o.Dialect == rules.Yandex: // in this dialect any status but 200 allows everything
 		a.parse(x, o)
 	case err != nil || x.Header.Get("Location") == "":
 		a.absent(fmt.Sprintf("robots.txt answered %d without a usable Location", x.Status))
@@ -119,7 +118,7 @@ func (a *Answer) parse(x *fetch.Exchange, o rules.Options) {
 		if err == nil && !cut && x.Truncated == "" {
 			err = x.Verify()
 		}
-		if err != nil && (x.Truncated == "" || len(body) == 0) { // what was cut at our bound ends badly
+		if err != nil && (x.Truncated == "" || len(body) == 0) { // a body truncated at our limit cannot end properly
 			a.Failed = err.Error()
 			v.Error = a.Failed
 			return
@@ -131,11 +130,11 @@ func (a *Answer) parse(x *fetch.Exchange, o rules.Options) {
 	v.Cut = a.Rules.Cut()
 }
 
-// bounded cuts text from the network that is only kept for people.
+// bounded truncates text from the network that is only kept for display.
 func bounded(s string, n int) string { return s[:min(len(s), n)] }
 
-// Validators are those that may be sent back: none that is longer than what is kept, for
-// a part of one is never the server's (RFC 9110 §8.8).
+// Validators returns the validators that may be sent back. One that is too long to keep is left out, as a
+// part of it would not match (RFC 9110 §8.8).
 func Validators(h http.Header) (etag, lastModified string) {
 	if etag = h.Get("ETag"); len(etag) > 300 {
 		etag = ""
@@ -146,15 +145,14 @@ func Validators(h http.Header) (etag, lastModified string) {
 	return etag, lastModified
 }
 
-// OnlyRules forgets what of the text is no rule.
+// OnlyRules removes everything but the rules from the text.
 func (a *Answer) OnlyRules(o rules.Options) {
 	a.Body = rules.OnlyRules(a.Body, o)
 	a.Version.Digest = warc.Sum("", a.Body)
 }
 
-// age is how long a robots.txt is in force: a day at most, if neither the
-// settings nor the dialect of 1994 say otherwise, and sooner if
-// Cache-Control says so (RFC 9309 §2.4), but a minute at least.
+// age is how long a robots.txt is in force: MaxAge, or less if Cache-Control says so (RFC 9309 §2.4),
+// but at least a minute.
 func (o Options) age(h http.Header) time.Duration {
 	age := o.MaxAge
 	if max, ok := MaxAge(h); ok && max < age {

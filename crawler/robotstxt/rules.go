@@ -17,7 +17,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// InForce gives the rules last read of an origin's robots.txt; nil if none were.
+// InForce returns the rules of an origin's robots.txt as last archived; nil if there are none.
 func InForce(a *storage.Archive, origin string, o rules.Options) (r *rules.Robots, from crawllog.RobotsVersion,
 	err error) {
 	v, err := a.RobotsInForce(origin, time.Time{})
@@ -31,7 +31,7 @@ func InForce(a *storage.Archive, origin string, o rules.Options) (r *rules.Robot
 	return Rules(*v, body, o), *v, nil
 }
 
-// Rules makes rules of a version again.
+// Rules parses an archived version.
 func Rules(v crawllog.RobotsVersion, body []byte, o rules.Options) *rules.Robots {
 	if v.Error != "" {
 		return rules.AllowAll(v.Error)
@@ -45,7 +45,7 @@ func Rules(v crawllog.RobotsVersion, body []byte, o rules.Options) *rules.Robots
 	return rules.DenyAll(fmt.Sprintf("robots.txt answered %d", v.Status))
 }
 
-// MaxAge reads Cache-Control: max-age in seconds; no-cache and no-store are 0.
+// MaxAge returns max-age of Cache-Control; no-cache and no-store are 0. ok is false without either.
 func MaxAge(h http.Header) (time.Duration, bool) {
 	for _, line := range h.Values("Cache-Control") {
 		for part := range strings.SplitSeq(line, ",") {
@@ -64,7 +64,7 @@ func MaxAge(h http.Header) (time.Duration, bool) {
 	return 0, false
 }
 
-// Words is a verdict in words, with line, rule, group and version.
+// Words describes a decision, with line, rule, group and version.
 func Words(d crawllog.Decision) string {
 	text := "no rule matches"
 	if d.Line > 0 {
@@ -84,15 +84,14 @@ func Words(d crawllog.Decision) string {
 	return text
 }
 
-// Decide is the verdict of rules on a URL, and of which version.
+// Decide applies the rules to u. from is the version that they are from.
 func Decide(r *rules.Robots, from *crawllog.RobotsVersion, u weburl.URL) crawllog.Decision {
 	v := r.Verdict(u.Target())
 	return crawllog.Decision{Allow: v.Allow, Line: v.Line, Rule: v.Rule, Group: v.Group, Differs: v.Differs,
 		Version: from.Short(), Fetched: from.At}
 }
 
-// Summary says in one line what came of the request for a robots.txt, and what it
-// asks for.
+// Summary describes in one line the response and what the robots.txt asks for.
 func (a *Answer) Summary() string {
 	v, r := &a.Version, a.Rules
 	if r == nil {
@@ -125,7 +124,7 @@ func (a *Answer) Summary() string {
 		asks(r)...), "; ")
 }
 
-// asks lists what a robots.txt asks for beside its rules.
+// asks lists what a robots.txt asks for besides its rules.
 func asks(r *rules.Robots) (list []string) {
 	if d, _, ok := r.CrawlDelay(); ok {
 		list = append(list, fmt.Sprintf("Crawl-delay %v", d))
@@ -145,7 +144,7 @@ func asks(r *rules.Robots) (list []string) {
 	return list
 }
 
-// Denial is the reason of a URL that robots.txt denies.
+// Denial returns the reason for a URL that robots.txt denies.
 func Denial(d crawllog.Decision) judge.Reason {
 	return judge.Reason{Rule: judge.Robots, Params: judge.Params{Line: d.Line, Text: d.Rule}}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A part of an ETag would never be confirmed.
+// A truncated ETag would never match.
 func TestAValidatorIsWholeOrNone(t *testing.T) {
 	for tag, want := range map[string]string{strings.Repeat("x", 301): "", `"a"`: `"a"`} {
 		if got, _ := Validators(http.Header{"Etag": {tag}}); got != want {

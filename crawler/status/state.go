@@ -1,5 +1,5 @@
-// Package status answers: how does a crawl go? It is what an archive knows of
-// its crawl as a whole, and what a running crawl publishes for others to read.
+// Package status has the state of a crawl as stored in its archive, and the status that a running
+// crawl publishes.
 package status
 
 import (
@@ -12,7 +12,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// State is what an archive knows of its crawl as a whole.
+// State is what an archive stores about its crawl as a whole.
 type State struct {
 	Seed string `json:"seed"`
 	Scope
@@ -20,54 +20,54 @@ type State struct {
 	Updated time.Time     `json:"updated"`
 	Elapsed time.Duration `json:"elapsed"` // of all runs
 	End
-	Pages int `json:"pages"` // URLs of pages that were answered, again in each round: what --max-pages limits
+	Pages int `json:"pages"` // visits that got a response, per page URL and round: limited by --max-pages
 	Totals
-	Kept     int `json:"kept"` // visits by what is kept of them
+	Kept     int `json:"kept"` // visits by what was kept of them
 	Withheld int `json:"withheld"`
-	// Holds is what is there now; nil in an archive of an earlier curtsy. A round that
-	// runs may change what redirects stand for: it is exact when the round has ended.
+	// Holds counts what the archive holds now; nil in archives of older versions. During a round
+	// redirects may change meaning, so it is exact only at the end.
 	Holds    *crawllog.Counts `json:"holds,omitempty"`
-	Bare     int              `json:"bare,omitempty"` // pages that need their scripts, and were not rendered
+	Bare     int              `json:"bare,omitempty"` // pages that need their scripts and were not rendered
 	Settings any              `json:"settings,omitempty"`
-	// SitemapHosts are the hosts, not of the site, that were asked for sitemaps.
+	// SitemapHosts are the hosts outside the site that were asked for sitemaps.
 	SitemapHosts []string `json:"sitemap_hosts,omitempty"`
-	// Session is what was found of a site that puts the ids of sessions into its links.
+	// Session is the result of the session cookie check, for a site with session ids in its links.
 	Session *Session `json:"session,omitempty"`
-	// Narrowed says that a narrower scope held back what was queued already.
+	// Narrowed says that a narrower scope excluded URLs that were queued.
 	Narrowed bool `json:"narrowed,omitempty"`
-	// AskRobots makes the next run ask for every robots.txt first.
+	// AskRobots makes the next run fetch every robots.txt first.
 	AskRobots bool                           `json:"ask_robots,omitempty"`
-	Round     *Round                         `json:"round,omitempty"`  // the last one
-	Rounds    []time.Time                    `json:"rounds,omitempty"` // when each began
+	Round     *Round                         `json:"round,omitempty"`  // the last round
+	Rounds    []time.Time                    `json:"rounds,omitempty"` // when each round began
 	Paces     map[string]politeness.Snapshot `json:"paces,omitempty"`  // by host
 }
 
-// Scope is which origins are the site.
+// Scope says which origins are the site.
 type Scope struct {
 	Origins []string `json:"origins"` // the seed's and its aliases
-	// Primary is the one of Origins under which pages are asked for; "" as long as
-	// that is not known. Apart are those that might be names of the site and are not.
+	// Primary is the one of Origins under which pages are fetched; "" until it is known. Apart are
+	// origins that were tried as names of the site and are separate.
 	Primary string   `json:"primary,omitempty"`
 	Apart   []string `json:"apart,omitempty"`
 }
 
-// End is whether and how a crawl came to its end.
+// End says whether and how the crawl ended.
 type End struct {
 	Finished bool   `json:"finished"`
-	Ending   string `json:"ending,omitempty"` // how the last run ended; "" while it runs or was killed
+	Ending   string `json:"ending,omitempty"` // how the last run ended; "" while it runs or if it was killed
 	Ended    string `json:"ended"`            // why
 }
 
-// Totals are those of all visits.
+// Totals count all visits.
 type Totals struct {
 	Visits   int   `json:"visits"`
 	Bytes    int64 `json:"bytes"`    // of their payloads
-	Revisits int   `json:"revisits"` // those that brought the same payload as another
-	// Elsewhere are those whose payload is in an archive of somebody else's.
+	Revisits int   `json:"revisits"` // visits with the same payload as an earlier one
+	// Elsewhere counts visits whose payload is in another archive.
 	Elsewhere int `json:"elsewhere,omitempty"`
 }
 
-// Parts is what each commit writes, and what stays as it is for a whole run.
+// Parts splits the state into what every commit writes and what is constant during a run.
 func (s State) Parts() (often, lasting any) {
 	rest := struct {
 		Settings any         `json:"settings,omitempty"`
@@ -77,17 +77,16 @@ func (s State) Parts() (often, lasting any) {
 	return &s, &rest
 }
 
-// Session says what became of the ids in the links of a page when it was asked for
-// once more, with the cookie that it had set.
+// Session is the result of requesting a page with session ids in its links once more, with its cookie.
 type Session struct {
 	Page   string `json:"page"`
-	Wall   bool   `json:"wall,omitempty"` // it redirected to itself until its cookie was sent back
-	Before int    `json:"before"`         // links with an id, without the cookie; 1 for a wall
-	After  int    `json:"after"`          // with it
+	Wall   bool   `json:"wall,omitempty"` // the page redirected to itself until its cookie was sent
+	Before int    `json:"before"`         // links with a session id without the cookie; 1 for a wall
+	After  int    `json:"after"`          // the same with the cookie
 	Kept   bool   `json:"kept"`           // cookies are kept from then on
 }
 
-// String says it for people.
+// String describes the result for users.
 func (s *Session) String() string {
 	if s.Wall {
 		return "it redirected to itself until its cookie was sent back: so cookies are kept"
@@ -99,7 +98,7 @@ func (s *Session) String() string {
 	return fmt.Sprintf("%d links carried a session id, %d when the cookie was sent back: %s", s.Before, s.After, kept)
 }
 
-// Names are the origins that count as the site, that of its pages first.
+// Names returns the origins that count as the site, the primary one first.
 func (s *State) Names() []string {
 	if !slices.Contains(s.Origins, s.Primary) {
 		return s.Origins
@@ -108,7 +107,7 @@ func (s *State) Names() []string {
 		func(o string) bool { return o == s.Primary })...)
 }
 
-// OfRound is what was fetched, without what was before the round if there is one.
+// OfRound returns what was fetched in the present round, or in the crawl if there is none.
 func (s *State) OfRound() RoundCount {
 	if s.Round == nil {
 		return RoundCount{Pages: s.Pages, Bytes: s.Bytes}
@@ -116,21 +115,19 @@ func (s *State) OfRound() RoundCount {
 	return RoundCount{N: s.Round.N, Pages: s.Pages - s.Round.Pages, Bytes: s.Bytes - s.Round.Bytes}
 }
 
-// Round is what an archive knows of a round: URLs that are known being visited
-// again.
+// Round is the stored state of a round, in which known URLs are visited again.
 type Round struct {
-	N       int       `json:"n"` // the first after the crawl is 1
+	N       int       `json:"n"` // 1 is the first after the crawl
 	Began   time.Time `json:"began"`
 	Auto    bool      `json:"auto,omitempty"`
-	Listed  bool      `json:"listed"`  // sitemaps have been asked for
-	Planned bool      `json:"planned"` // all URLs that are due have been queued
+	Listed  bool      `json:"listed"`  // the sitemaps have been queued
+	Planned bool      `json:"planned"` // all due URLs have been queued
 	Queued  int       `json:"queued"`
-	Pages   int       `json:"pages"` // of the archive, when it began
+	Pages   int       `json:"pages"` // State.Pages at its beginning; Bytes likewise
 	Bytes   int64     `json:"bytes"`
 }
 
-// Admit says whether a host that is not the site's may be asked for a sitemap:
-// most of them may.
+// Admit reports whether a host outside the site may be asked for a sitemap; at most most hosts may.
 func (s *State) Admit(host string, most int) bool {
 	if slices.Contains(s.SitemapHosts, host) {
 		return true
@@ -138,12 +135,12 @@ func (s *State) Admit(host string, most int) bool {
 	if len(s.SitemapHosts) >= most {
 		return false
 	}
-	// A copy: somebody may be writing the one that is there.
+	// A copy: a commit may be reading the old slice.
 	s.SitemapHosts = append(slices.Clip(s.SitemapHosts), host)
 	return true
 }
 
-// Count adds a visit to the totals.
+// Count adds a visit to the totals. page says that it counts as a page.
 func (s *State) Count(v *crawllog.Visit, page bool) {
 	s.Visits++
 	s.Bytes += v.Length
@@ -165,7 +162,7 @@ func (s *State) Count(v *crawllog.Visit, page bool) {
 	}
 }
 
-// CountHeld counts what the archive holds.
+// CountHeld recomputes Holds from the archive.
 func (s *State) CountHeld(a *storage.Archive) error {
 	holds := new(crawllog.Counts)
 	find := crawllog.Remember(a.VisitsAt)
@@ -179,13 +176,13 @@ func (s *State) CountHeld(a *storage.Archive) error {
 	return nil
 }
 
-// Hold takes a visit that was counted into what is held; earlier are those of its URL
-// before it. Where an earlier curtsy counted nothing, it is left to CountHeld.
+// Hold adds a counted visit to Holds; earlier are the visits of its URL before it. If Holds is nil, as in
+// archives of older versions, it is left to CountHeld.
 func (s *State) Hold(v *crawllog.Visit, earlier []*crawllog.Visit) {
 	var holds crawllog.Counts
 	switch {
 	case s.Holds != nil:
-		holds = *s.Holds // a copy: somebody may be writing the one that is there
+		holds = *s.Holds // a copy: a commit may be reading the old one
 	case s.Visits > 1:
 		return
 	}
@@ -194,10 +191,10 @@ func (s *State) Hold(v *crawllog.Visit, earlier []*crawllog.Visit) {
 	s.Holds = &holds
 }
 
-// Recount makes the totals those of the visits that are there, without some.
+// Recount recomputes the totals from the visits in the archive, except those in without.
 func (s *State) Recount(a *storage.Archive, without []crawllog.Ref) error {
 	s.Totals, s.Pages, s.Kept, s.Withheld, s.Bare = Totals{}, 0, 0, 0, 0
-	var page uint64 // the last one counted
+	var page uint64 // the last page counted
 	left := map[crawllog.Ref]bool{}
 	for _, ref := range without {
 		left[ref] = true
@@ -212,12 +209,12 @@ func (s *State) Recount(a *storage.Archive, without []crawllog.Ref) error {
 			page = v.URLID
 		}
 	}
-	if s.Round != nil { // a round that goes on has its limits
+	if s.Round != nil { // the limits of a running round are relative to these
 		s.Round.Pages, s.Round.Bytes = min(s.Round.Pages, s.Pages), min(s.Round.Bytes, s.Bytes)
 	}
 	if len(without) == 0 {
 		return s.CountHeld(a)
 	}
-	s.Holds = nil // as of what is left when it is asked for
+	s.Holds = nil // recomputed when it is next needed
 	return nil
 }

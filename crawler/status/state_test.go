@@ -86,7 +86,7 @@ func TestWhatIsSaidOfSessions(t *testing.T) {
 	}
 }
 
-// What is written at each commit and what is written once a run are one state.
+// The part of the state written at each commit and the part written once a run together are the whole.
 func TestPartsAreTheWhole(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	s := State{Seed: "http://a/", Settings: map[string]any{"x": "y"}, Rounds: []time.Time{now},

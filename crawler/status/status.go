@@ -13,10 +13,10 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Status is what a crawl is doing. A running crawl publishes it in the
-// archive as status.json, which any process may read.
+// Status is the progress of a crawl. A running crawl publishes it in the archive as status.json, which
+// any process may read.
 type Status struct {
-	State       string `json:"state"` // running, finished, limited, stopped, refused
+	State       string `json:"state"` // running, finished, limited, stopped, refused, unreachable
 	Why         string `json:"why,omitempty"`
 	Seed        string `json:"seed"`
 	Discovered  int    `json:"discovered"`
@@ -25,33 +25,32 @@ type Status struct {
 	Fetched     int    `json:"fetched"`
 	Failed      int    `json:"failed"`
 	Disregarded int    `json:"disregarded"`
-	Orphans     int    `json:"orphans"`     // pages of sitemaps that no link has led to
-	OtherSites  int    `json:"other_sites"` // URLs elsewhere that links lead to; counted here and by their rule only
-	// Rules counts the URLs that failed or were left out by the rule that
-	// decided; Reasons are the most frequent of their reasons.
+	Orphans     int    `json:"orphans"`     // pages known from sitemaps only
+	OtherSites  int    `json:"other_sites"` // URLs of other sites that links lead to; counted only here and in Rules
+	// Rules counts the failed and excluded URLs by rule; Reasons are the most frequent reasons.
 	Rules   map[string]int `json:"rules,omitempty"`
 	Reasons []judge.Count  `json:"reasons,omitempty"`
 	crawllog.Counts
 	Totals
 	Pace
-	// Round is the part of a round of update in the totals; nil before the first.
+	// Round is the part of the totals since the round began; nil before the first round.
 	Round   *RoundCount   `json:"round,omitempty"`
 	Elapsed time.Duration `json:"elapsed_ns"`
 	Updated time.Time     `json:"updated"`
 	PID     int           `json:"pid,omitempty"`
 }
 
-// Pace is what goes on now, and how fast.
+// Pace is what is in progress, and how fast.
 type Pace struct {
-	InFlight   []InFlight `json:"in_flight,omitempty"` // the oldest of them
-	Rate       float64    `json:"rate"`                // visits a second of late
+	InFlight   []InFlight `json:"in_flight,omitempty"` // the oldest visits in flight
+	Rate       float64    `json:"rate"`                // recent visits per second
 	Delay      string     `json:"delay,omitempty"`
 	WaitingFor string     `json:"waiting_for,omitempty"`
 	NextDue    *time.Time `json:"next_due,omitempty"`
-	// Left is about how long it takes to the end, by the queue and the rate of
-	// late. 0 is unknown.
+	// Left is an estimate of the time to the end, from the queue and the recent rate; 0 is
+	// unknown.
 	Left time.Duration `json:"left_ns,omitempty"`
-	// Growth is how many URLs were discovered of late for each that was done; see Growing.
+	// Growth is the number of URLs discovered recently per URL done; see Growing.
 	Growth float64 `json:"growth,omitempty"`
 }
 
@@ -59,24 +58,23 @@ type Pace struct {
 type RoundCount struct {
 	N     int   `json:"n"`     // 1 is the first after the crawl
 	Pages int   `json:"pages"` // visited again, or new
-	Bytes int64 `json:"bytes"` // of their payloads
+	Bytes int64 `json:"bytes"` // of payloads
 }
 
-// growing is from where on the time left cannot be told: as many URLs are
-// discovered as are done, or nearly so.
+// growing is the Growth from which the time left cannot be estimated.
 const growing = 0.9
 
-// Growing says whether URLs are discovered about as fast as they are done.
+// Growing reports whether URLs are discovered about as fast as they are done.
 func (s *Status) Growing() bool { return s.Growth >= growing }
 
-// ShownReasons is how many reasons a status shows: a robots.txt may have
-// thousands of lines that each deny one URL.
+// ShownReasons is how many reasons a status shows: a robots.txt may have thousands of lines that each
+// exclude one URL.
 const ShownReasons = 10
 
 // MaxInFlight is how many visits in flight a Status lists.
 const MaxInFlight = 16
 
-// Of puts together what is known without a running crawl.
+// Of makes a Status from the stored state and the frontier's totals.
 func Of(st State, all frontier.Counts, state string) Status {
 	n := all.OfSite()
 	s := Status{State: state, Why: st.Ended, Seed: st.Seed, Discovered: n.Discovered, Queued: n.Queued(),
@@ -94,7 +92,7 @@ func Of(st State, all frontier.Counts, state string) Status {
 	return s
 }
 
-// Read is the status of an archive, be it crawled right now or not.
+// Read returns the status of the archive in dir, whether or not a crawl is running.
 func Read(dir string) (s Status, err error) {
 	defer storage.Guard(&err)()
 	a, err := storage.OpenRead(dir)
@@ -135,9 +133,9 @@ func published(dir string) (s Status, ok bool) {
 	return s, json.Unmarshal(b, &s) == nil
 }
 
-// InFlight is a visit that is being made, and how far it is.
+// InFlight is a visit in progress.
 type InFlight struct {
 	URL   string    `json:"url"`
-	Step  string    `json:"step"` // connecting, waiting for an answer, reading, committing
+	Step  string    `json:"step"` // connecting, waiting for an answer, reading, rendering, committing
 	Since time.Time `json:"since"`
 }

@@ -1,5 +1,4 @@
-// Package verify answers: is an archive what it says, and if not, what can be
-// put right?
+// Package verify checks whether an archive is consistent, and repairs it.
 package verify
 
 import (
@@ -16,7 +15,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Archive checks the archive in dir and changes nothing in it. progress is that of
+// Archive checks the archive in dir without changing it. progress is passed to
 // storage.Archive.Verify.
 func Archive(dir string, progress func(read, of int64)) (r *storage.Report, err error) {
 	defer storage.Guard(&err)()
@@ -33,9 +32,8 @@ func Archive(dir string, progress func(read, of int64)) (r *storage.Report, err 
 	return r, err
 }
 
-// audited opens the frontier and holds it against the visits and its own
-// totals. What is wrong with it, even that it does not open, goes to r; the
-// error is of the disk.
+// audited opens the frontier and compares it with the visits and its own totals. Problems, including
+// that it cannot be opened, are added to r; only disk errors are returned.
 func audited(a *storage.Archive, r *storage.Report) (*frontier.Frontier, error) {
 	problem := func(url, what string) {
 		r.Problems = append(r.Problems, storage.DamageError{File: "crawl.db", Offset: -1, URL: url, What: what})
@@ -82,8 +80,8 @@ func audit(f *frontier.Frontier, a *storage.Archive, r *storage.Report, problem 
 	return nil
 }
 
-// FirstSeed is what the crawl of an archive that does not say it began with:
-// the first page that no other led to.
+// FirstSeed guesses the seed of an archive that does not state it: the first page without a referring
+// page.
 func FirstSeed(dir string) (weburl.URL, bool) {
 	c := storage.First(dir, func(c *crawllog.Recovered) bool {
 		u, err := weburl.ParsePage(c.Visit.URL)
@@ -96,9 +94,9 @@ func FirstSeed(dir string) (weburl.URL, bool) {
 	return u, err == nil
 }
 
-// Repair takes damaged records out of the archive and queues their URLs
-// again, so that resume fetches them. It says what it did. Where the index
-// itself is damaged it changes nothing: that is for Rebuild.
+// Repair removes damaged records from the archive and requeues their URLs, so that resume fetches them.
+// It returns a description of what it did. If crawl.db is damaged, it changes nothing and returns the
+// damage: see crawler/rebuild.
 func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 	defer storage.Guard(&err)()
 	a, err := storage.Open(dir, storage.Options{Logger: logger, Mend: true})
@@ -130,7 +128,7 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 	if _, err := a.Crawl(&st); err != nil {
 		return nil, err
 	}
-	st.Finished, st.AskRobots = st.Finished && len(again) == 0, true // a robots.txt may be among the damaged
+	st.Finished, st.AskRobots = st.Finished && len(again) == 0, true // a robots.txt may be among the damaged visits
 	if err := st.Recount(a, r.Damaged); err != nil {
 		return nil, err
 	}
@@ -149,8 +147,8 @@ func Repair(dir string, logger *slog.Logger) (done []string, err error) {
 	return done, err
 }
 
-// lastOf are those of the visits that are the last of their URL: what became
-// of the URL later stands, and so do the numbers of its visits.
+// lastOf returns those of the visits that are the last of their URL. A later visit decides the state of
+// the URL, and the numbering of visits must not change.
 func lastOf(a *storage.Archive, visits []crawllog.Ref) (last []crawllog.Ref) {
 	for _, ref := range visits {
 		if a.LastN(ref.URLID) == ref.N {

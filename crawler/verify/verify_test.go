@@ -15,8 +15,8 @@ import (
 
 const site = "-- / --\n<title>Home</title><a href=/a>a</a>\n-- /a --\n<title>A</title>text\n"
 
-// A record that is damaged is named with its URL; a repair queues it, and the next run makes
-// the archive whole.
+// A damaged record is reported with its URL; a repair queues the URL, and the next run fetches it
+// again.
 func TestRepair(t *testing.T) {
 	_, seed := crawltest.Site(t, site)
 	dir := filepath.Join(t.TempDir(), "archive")
@@ -55,7 +55,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// Where there is no index, a repair changes nothing; segments still tell the seed.
+// Without an index a repair changes nothing; the segments still tell the seed.
 func TestWithoutAnIndex(t *testing.T) {
 	_, seed := crawltest.Site(t, site)
 	dir := filepath.Join(t.TempDir(), "archive")

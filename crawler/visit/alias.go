@@ -14,13 +14,12 @@ import (
 	"curtsy/politeness/rules"
 )
 
-// A site may have several names: http and https, with www. and without
-// (judge.SameSite). One counts when it is seen to redirect to the other. A link
-// to what may be a name is asked for, and nothing else there, until that is
-// known; what answers for itself is another site.
+// A site may have several names: http and https, with www. and without (judge.SameSite). An origin
+// becomes a name when one is seen to redirect to the other. Of an origin that may be a name, a few
+// linked URLs are fetched to find out; if they return pages of their own, it is a separate site.
 
-// learnName takes in where a URL redirects to. It is false where the redirect is
-// followed no further: that of what might have been a name of the site.
+// learnName evaluates a redirect between origins. It returns false if the redirect is not followed,
+// because it shows that the origin is not a name of the site.
 func (o *Outcome) learnName(r *Reader, a *Attempt, target weburl.URL) bool {
 	s := r.Scope()
 	from, to := s.Main(a.URL), s.Main(target)
@@ -40,7 +39,7 @@ func (o *Outcome) learnName(r *Reader, a *Attempt, target weburl.URL) bool {
 	return true
 }
 
-// seedLeaves takes in a seed that redirects to another site.
+// seedLeaves handles a seed that redirects to another site.
 func (o *Outcome) seedLeaves(r *Reader, seed, target weburl.URL) {
 	if r.opts.FollowSeed {
 		o.Names.Alias = target.Origin()
@@ -50,14 +49,14 @@ func (o *Outcome) seedLeaves(r *Reader, seed, target weburl.URL) {
 	o.tell("%s redirects to %s, which is another site", seed, target)
 }
 
-// primary takes in under which name the seed answers.
+// primary records under which name the seed was answered.
 func (o *Outcome) primary(a *Attempt, status int) {
 	if a.Entry.IsSeed() && o.State == frontier.StateFetched && (status >= 200 && status < 300 || status == 304) {
 		o.Names.Primary = a.URL.Origin()
 	}
 }
 
-// answersItself takes in that what might have been a name of the site gives pages.
+// answersItself records that an origin that might have been a name of the site returns its own pages.
 func (o *Outcome) answersItself(r *Reader, a *Attempt, status int) {
 	if !r.isProbe(a) || status < 200 || status > 299 || r.probes.add(a.URL.Origin(), decidedOrigin) >= 2*decidedOrigin {
 		return
@@ -68,16 +67,16 @@ func (o *Outcome) answersItself(r *Reader, a *Attempt, status int) {
 		a.URL, cmp.Or(r.Scope().Primary, r.opts.Seed.Origin()), word(r.opts.Seed), a.URL.Hostname())
 }
 
-// isProbe says whether an attempt asks whether an origin is a name of the site.
+// isProbe reports whether an attempt tests whether an origin is a name of the site.
 func (r *Reader) isProbe(a *Attempt) bool {
 	return a.Entry.How == judge.HowName && !r.Scope().Holds(a.URL)
 }
 
-// IsApart says whether what might have been a name of the site answers for itself.
+// IsApart reports whether an origin that might have been a name of the site is a separate site.
 func (r *Reader) IsApart(u weburl.URL) bool { return r.probes.add(u.Origin(), 0) >= decidedOrigin }
 
-// judgeName asks the rules about a link. One that may lead to another name of
-// the site is let through to find out, a few times at most.
+// judgeName judges a link. If it may lead to another name of the site, it is admitted as a probe, at
+// most maxNameProbes times per origin.
 func (r *Reader) judgeName(l *frontier.Link, f *judge.Facts) judge.Verdict {
 	v := judge.Decide(judge.Found, l, f)
 	if v.Reason.Rule != judge.Host || l.Class <= frontier.Sitemap || !f.Sibling(l.URL) ||
@@ -93,15 +92,15 @@ func (r *Reader) judgeName(l *frontier.Link, f *judge.Facts) judge.Verdict {
 	return judge.Verdict{}
 }
 
-// maxNameProbes is how many URLs of an origin are asked for to learn whether it is a
-// name of the site: one may be missing.
+// maxNameProbes is how many URLs of an origin are fetched to find out whether it is a name of the site.
+// It is more than one because a URL may be missing.
 const maxNameProbes = 3
 
-// decidedOrigin is added to the count of an origin that no more URLs are asked for of.
+// decidedOrigin is added to the count of an origin that needs no more probes.
 const decidedOrigin = 1 << 28
 
-// tally counts by a key, of maxTallied keys at most. It is for any goroutine; the zero
-// value is ready.
+// tally counts by key, for at most maxTallied keys. It is safe for concurrent use; the zero value is
+// ready.
 type tally struct {
 	mu sync.Mutex
 	n  map[string]int
@@ -109,7 +108,7 @@ type tally struct {
 
 const maxTallied = 1 << 16
 
-// add counts so many more, and says how many that makes.
+// add adds more to the count of key and returns the sum.
 func (t *tally) add(key string, more int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,7 +125,7 @@ func (o *Outcome) tell(format string, args ...any) {
 	o.Notes = append(o.Notes, fmt.Sprintf(format, args...))
 }
 
-// word is a URL as one word for a shell.
+// word quotes a URL as one word for a shell.
 func word(u weburl.URL) string {
 	if !strings.ContainsAny(u.String(), "?*&;'()$!~#<>|[]{}") {
 		return u.String()
@@ -134,8 +133,8 @@ func word(u weburl.URL) string {
 	return "'" + strings.ReplaceAll(u.String(), "'", `'\''`) + "'"
 }
 
-// hostLine takes in the main mirror that a robots.txt names (Yandex: Host). It
-// decides nothing: what may be a name of the site is asked.
+// hostLine handles the main mirror that a robots.txt names (Yandex: Host). A mirror that may be a name of
+// the site is probed; otherwise it is only reported.
 func (o *Outcome) hostLine(r *Reader, a *Attempt, from weburl.URL, robots *rules.Robots) {
 	name, line, ok := robots.Host()
 	if !ok {
@@ -154,7 +153,7 @@ func (o *Outcome) hostLine(r *Reader, a *Attempt, from weburl.URL, robots *rules
 	}
 }
 
-// domain is the registered domain of a host, or the host where it has none.
+// domain returns the registered domain of a host, or the host if there is none.
 func domain(u weburl.URL) string {
 	if d, err := publicsuffix.EffectiveTLDPlusOne(u.Hostname()); err == nil {
 		return d

@@ -16,62 +16,62 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Earlier is the round that an attempt is made in, and what came before it.
+// Earlier is the round of an attempt, and the visits before it.
 type Earlier struct {
 	Original *crawllog.Visit // the response that a conditional request refers to
 	Good     *crawllog.Visit // the last good visit, in a round
 	Before   int             // visits of the URL before the round
-	Round    int             // its number; 0: the first crawl
-	Began    time.Time       // when it did
+	Round    int             // number of the round; 0: the first crawl
+	Began    time.Time       // when the round began
 }
 
-// Kept is of a visit that was made and is read again.
+// Kept describes an archived visit that is processed again.
 type Kept struct {
 	Replayed bool
-	HeadOnly bool   // the page shows enough to be one: only its head is read, its links are left for later
+	HeadOnly bool   // read only the document's head; its links are read later
 	Body     string // crawllog.Visit.Body
 }
 
-// Attempt is one visit to be made, and what is known of its URL.
+// Attempt is one visit to be made, and what is known about its URL.
 type Attempt struct {
 	Entry       *frontier.Entry
-	URL         weburl.URL // the entry's, but for redirects of robots.txt
-	N           int        // which visit of the URL
-	Refetch     bool       // the entry is finished already
+	URL         weburl.URL // the entry's, except after redirects of robots.txt
+	N           int        // number of the visit among those of the URL
+	Refetch     bool       // the entry is already finished
 	Header      http.Header
 	Conditional bool
 	Earlier
 	Kept
-	Robots   *robotstxt.Request // not nil: robots.txt is asked for; its URL and conditions are those of the attempt
-	Rules    *rules.Robots      // in force at the host, for Clean-param
+	Robots   *robotstxt.Request // not nil: a request for robots.txt, with the attempt's URL and conditions
+	Rules    *rules.Robots      // rules in force at the origin, for Clean-param
 	Allowed  *crawllog.Decision
 	Waited   time.Duration
-	Delay    string // why the pause was so long
+	Delay    string // the reason for the length of the pause
 	Now      time.Time
-	Rendered *Rendered // what a browser made of the page; nil where none did
-	Read     *Reading  // what Ahead or Shell read; nil: nothing did
+	Rendered *Rendered // the rendered page; nil if it was not rendered
+	Read     *Reading  // what Ahead or Shell has read; nil if neither
 
-	heavy    *sync.Mutex   // held
-	unwanted judge.Verdict // on the head of the answer
-	broken   error         // not nil: the program failed while the answer came
+	heavy    *sync.Mutex   // not nil: locked by this attempt
+	unwanted judge.Verdict // the verdict on the response head
+	broken   error         // not nil: a panic while the response arrived
 }
 
-// waitedFor says whether the visit is to a robots.txt or a sitemap, which
-// pages of its origin wait for.
+// waitedFor reports whether the visit is to a robots.txt or a sitemap, for which the pages of its origin
+// wait.
 func (a *Attempt) waitedFor() bool {
 	return a.Entry.Class == frontier.Prerequisite || a.Entry.Class == frontier.Sitemap
 }
 
-// GoesFirst says whether other visits to its origin wait until it is committed: they
-// depend on its robots.txt, its sitemaps, and on which name of the site it is.
+// GoesFirst reports whether other visits at its origin wait for this one to be committed: they depend on
+// robots.txt, on sitemaps, and on which name of the site is the primary one.
 func (a *Attempt) GoesFirst() bool {
 	return a.waitedFor() || a.Entry.IsSeed() || a.Entry.How == judge.HowName
 }
 
-// isListing says whether what comes is read as a robots.txt or a sitemap.
+// isListing reports whether the response is read as a robots.txt or a sitemap.
 func (a *Attempt) isListing() bool { return a.Robots != nil || a.Entry.Class == frontier.Sitemap }
 
-// Done lets other large documents be read.
+// Done unlocks the reading of large documents.
 func (a *Attempt) Done() {
 	if a.heavy != nil {
 		a.heavy.Unlock()
@@ -79,8 +79,8 @@ func (a *Attempt) Done() {
 	}
 }
 
-// Recall finds the earlier visits of a URL that a round asks for again: the
-// request is made conditional on the last good one (RFC 9110 §13.1), verbatim.
+// Recall loads the earlier visits of a URL that a round visits again, and makes the request conditional on
+// the last good one (RFC 9110 §13.1).
 func (r *Reader) Recall(a *Attempt, round int, began time.Time) {
 	defer r.caught(a)
 	a.Round, a.Began = round, began
@@ -89,7 +89,7 @@ func (r *Reader) Recall(a *Attempt, round int, began time.Time) {
 	}
 	visits, err := r.archive.VisitsOf(a.Entry.ID, maxRecalled)
 	if err != nil {
-		return // the committer meets it again
+		return // the committer meets the error again
 	}
 	for _, v := range visits {
 		if v.At.Before(began) {
@@ -116,8 +116,8 @@ func (r *Reader) Recall(a *Attempt, round int, began time.Time) {
 	a.Condition(good, a.Good.ETag, a.Good.LastModified)
 }
 
-// Condition makes the request one for what is not as in a response that is held, if there
-// is one and a validator of it (RFC 9110 §13.1).
+// Condition makes the request conditional on the archived response held, if there is one with a
+// validator (RFC 9110 §13.1).
 func (a *Attempt) Condition(held *crawllog.Visit, etag, lastModified string) {
 	h := http.Header{}
 	if etag != "" && len(etag) < maxValidator {
@@ -131,15 +131,15 @@ func (a *Attempt) Condition(held *crawllog.Visit, etag, lastModified string) {
 	}
 }
 
-// maxRecalled is how many visits of a URL are looked at for the last good one,
-// maxValidator the length from which on an ETag may have been cut.
+// maxRecalled is how many visits of a URL are searched for the last good one. An ETag of maxValidator
+// octets or more may have been truncated.
 const (
 	maxRecalled  = 50
 	maxValidator = 300
 )
 
-// Wanted asks the rules about the head of an answer, which may spare its body;
-// nil where no rule would.
+// Wanted returns a function that decides by the response head whether the body is to be read; nil if no
+// rule would exclude it.
 func (r *Reader) Wanted(a *Attempt) func(status int, h http.Header) bool {
 	settings := r.Scope()
 	if r.isProbe(a) {

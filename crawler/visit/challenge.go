@@ -12,17 +12,15 @@ import (
 	"curtsy/htmlmeta"
 )
 
-// maxChallenge is the largest body that is looked at: what stands in a page's
-// place is small.
+// maxChallenge is the largest decoded body that is examined, in octets: challenges are small.
 const maxChallenge = 64 << 10
 
-// maxChallengeText is the most text that a challenge shows. More of it is a
-// page, if perhaps one about challenges.
+// maxChallengeText is the most text, in octets, that a challenge shows. A page with more is a real one,
+// even if it is about challenges.
 const maxChallengeText = 1500
 
-// challengeTitles are what challenges call themselves; challengeMarks what
-// they are made of, which a page that only speaks of them is not. Both in
-// lower case.
+// challengeTitles are parts of the titles of challenges, challengeMarks of their code, which a page that
+// only mentions challenges does not contain. All are in lower case.
 var (
 	challengeTitles = []string{"just a moment", "attention required", "checking your browser", "a robot", "not a robot",
 		"robot check", "не робот",
@@ -39,10 +37,8 @@ var (
 		[]byte("enable javascript and cookies"), []byte("id=\"captcha"), []byte("name=\"captcha")}
 )
 
-// challenge says what stands in the place of a page: "" where it is the page
-// itself. It is strict with a 200, where a mistake would cost a page: both
-// what it is called and what it is made of must say so, and little else may
-// be on it.
+// challenge says what was sent in place of the page; "" if it is the page itself. With status 200, where
+// a mistake would lose a page, both title and code must match, and there must be little text.
 func challenge(x *fetch.Exchange, doc *htmlmeta.Document) string {
 	if x.Status == http.StatusTooManyRequests {
 		return "too many requests"
@@ -71,14 +67,13 @@ func holdsAny(s string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
-// shownText counts, roughly, the octets that a page shows.
+// shownText counts, roughly, the octets of text that a page shows.
 func shownText(b []byte) (n int) {
 	htmlmeta.EachText(b, func(text []byte) { n += len(bytes.TrimSpace(text)) })
 	return n
 }
 
-// block makes of an answer in a page's place what it is: kept for whoever
-// wants to see it, but no page, and asked for again later.
+// block marks a challenge as not being the page: it is archived, counts as a failure and is retried.
 func (o *Outcome) block(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) {
 	o.Visit.Blocked = challenge(x, doc)
 	if o.Visit.Blocked == "" || x.Status == http.StatusTooManyRequests {

@@ -9,9 +9,8 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Circles finds redirects that lead in a circle, or into one: each of them was
-// answered, and none leads to a page. Its zero value knows none. It belongs to the
-// goroutine that commits.
+// Circles finds redirects that form or lead into a cycle: each was answered, but none leads to a
+// page. The zero value is empty. Only the committer uses it.
 type Circles struct{ hops map[string]hop }
 
 // hop is one redirect.
@@ -23,7 +22,7 @@ type hop struct {
 // maxRedirecting bounds how many redirects are remembered.
 const maxRedirecting = 1 << 17
 
-// Note takes in the last visit to a URL.
+// Note records the last visit to a URL.
 func (c *Circles) Note(v *crawllog.Visit) {
 	if !v.Redirects() || v.Class == frontier.Prerequisite.String() {
 		delete(c.hops, v.URL)
@@ -37,7 +36,7 @@ func (c *Circles) Note(v *crawllog.Visit) {
 	}
 }
 
-// Recall takes in the last visits of all URLs: what was noted goes with the process.
+// Recall records the last visits of all URLs, after a run that was killed.
 func (c *Circles) Recall(histories iter.Seq2[[]*crawllog.Visit, error]) error {
 	for visits, err := range histories {
 		if err != nil {
@@ -48,10 +47,10 @@ func (c *Circles) Recall(histories iter.Seq2[[]*crawllog.Visit, error]) error {
 	return nil
 }
 
-// Resolve makes those that lead nowhere failures. find, if there is one, looks up what
-// was not noted: the redirects of earlier runs.
+// Resolve turns redirects that lead into a cycle into failures. find, if not nil, looks up the redirects of
+// earlier runs.
 func (c *Circles) Resolve(f *frontier.Frontier, find crawllog.Lookup) {
-	nowhere := map[string]bool{} // of the URLs that were looked at
+	nowhere := map[string]bool{} // the URLs examined, and whether they lead into a cycle
 	for from := range c.hops {
 		var way []string
 		on, bad := map[string]bool{}, false

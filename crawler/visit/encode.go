@@ -13,30 +13,29 @@ import (
 	"curtsy/storage/warc"
 )
 
-// largeBody is the payload above which a response record is not made in memory.
+// largeBody is the payload, in octets, above which the response record is not built in memory.
 const largeBody = 4 << 20
 
-// Records are those of a visit, made while it is still nobody's turn to write:
-// compressing is most of the work. They own what the answer was read into, and the
-// buffer that they are made in: whoever had the answer fetched calls Release, once the
-// visit is committed or dropped.
+// Records builds the WARC records of a visit, outside the committer if possible, since compressing is
+// most of the work. It owns the exchange's buffers and its own: the caller must Release it when the visit
+// has been committed or dropped.
 type Records struct {
-	*Outcome // that they are of, from Prepare on
+	*Outcome // set by Prepare
 
 	x       *fetch.Exchange
-	members *bytes.Buffer // ready to be written, from memberPool; nil: not made yet
-	kept    string        // as what, as in Visit.Kept
-	infoID  string        // the warcinfo record that they name
-	broken  error         // why they cannot be made
-	hurry   bool          // compress by the quick road
+	members *bytes.Buffer // encoded gzip members, from memberPool; nil: not encoded yet
+	kept    string        // Visit.Kept when they were encoded
+	infoID  string        // the warcinfo record they refer to
+	broken  error         // why they cannot be encoded
+	hurry   bool          // compress fast
 }
 
-// RecordsOf are those that are to be made of an answer.
+// RecordsOf returns Records for an exchange, which they own from then on.
 func RecordsOf(x *fetch.Exchange) *Records { return &Records{x: x} }
 
-// Prepare makes the records of o, to name the warcinfo record infoID, and says how
-// many octets they hold in place of the exchange's; -1 where they are not made
-// yet. Others who wait for the processor, or could, are reason to hurry.
+// Prepare encodes the records of an outcome, with infoID as WARC-Warcinfo-ID. It returns how many octets
+// they hold in place of the exchange; -1 if they are not encoded yet. hurry asks for fast compression,
+// because other visits wait or could.
 func (r *Records) Prepare(of *Outcome, infoID string, hurry bool) (octets int) {
 	r.Outcome, r.hurry = of, hurry
 	octets = -1
@@ -50,38 +49,38 @@ func (r *Records) Prepare(of *Outcome, infoID string, hurry bool) (octets int) {
 	}
 	members := memberPool.Get().(*bytes.Buffer)
 	members.Reset()
-	if err := r.encode(members, infoID); err != nil { // the committer meets it again
+	if err := r.encode(members, infoID); err != nil { // the committer meets the error again
 		memberPool.Put(members)
 		return -1
 	}
 	r.members, r.kept, r.infoID = members, r.Visit.Kept, infoID
-	// All that a revisit needs, should the committer find that another visit
-	// brought the same payload; the rest makes room for the next body.
+	// Head and request are all that a revisit record needs, should the committer find that another visit has
+	// the same payload; the rest of the buffer is free for the next body.
 	head, request := bytes.Clone(r.x.Head), bytes.Clone(r.x.RequestBytes)
 	r.x.Release()
 	r.x.Head, r.x.RequestBytes = head, request
 	return members.Cap()
 }
 
-// broken is deferred where records are made: a panic is why they cannot be.
+// broken is deferred while records are encoded: it turns a panic into an error.
 func broken(why *error) {
 	if cause := recover(); cause != nil {
 		*why = panicked(cause)
 	}
 }
 
-// Write writes the records of the visit, which name the warcinfo record of infoID: those
-// that Prepare has made, if they can be used, or new ones.
+// Write writes the records of the visit with infoID: those that Prepare has encoded if they still apply,
+// else new ones.
 func (r *Records) Write(w io.Writer, infoID string) (err error) {
 	defer broken(&err)
 	switch {
 	case r.broken != nil:
 		return r.broken
-	case r.members == nil || r.kept != r.Visit.Kept: // a response may have become a revisit
+	case r.members == nil || r.kept != r.Visit.Kept: // the committer may have turned a response into a revisit
 		return r.encode(w, infoID)
 	}
 	members := r.members.Bytes()
-	if r.infoID != infoID { // a segment ended in the meantime
+	if r.infoID != infoID { // a new segment has begun meanwhile
 		if members, err = renamed(members, r.infoID, infoID); err != nil {
 			return err
 		}
@@ -90,7 +89,7 @@ func (r *Records) Write(w io.Writer, infoID string) (err error) {
 	return err
 }
 
-// Release gives the buffers back. It may be called again.
+// Release returns the buffers to their pools. It may be called more than once.
 func (r *Records) Release() {
 	r.x.Release()
 	if r.members != nil {
@@ -99,29 +98,28 @@ func (r *Records) Release() {
 	}
 }
 
-// isLarge says whether the records are made as they are written.
+// isLarge reports whether the records are encoded only while they are written.
 func (r *Records) isLarge() bool {
 	return r.Visit.Length > largeBody && r.Visit.Kept == crawllog.KeptResponse
 }
 
-// scratch is what making records needs, reused from visit to visit.
+// scratch is the reusable memory of encoding.
 type scratch struct {
 	encoder *warc.Encoder
-	out     []byte // records on their way
+	out     []byte // records being encoded
 	fields  []byte
 }
 
 var scratches = sync.Pool{New: func() any { return &scratch{encoder: warc.NewEncoder()} }}
 
-// members are the gzip members of a visit, in a buffer from a pool: they live
-// from prepare to the end of their commit.
+// memberPool pools the buffers of encoded gzip members, which live from Prepare to the end of the
+// commit.
 var memberPool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// encode writes the records of a visit: what came (a response, a revisit, or
-// metadata alone where the body is withheld), what was asked, and what else
-// is known (ISO 28500 §6).
+// encode writes the records of a visit: response or revisit, request, rendered page and metadata; only
+// metadata if the body is withheld (ISO 28500 §6).
 func (r *Records) encode(w io.Writer, infoID string) error {
-	s := scratches.Get().(*scratch) // given back only where all went well
+	s := scratches.Get().(*scratch) // put back only without an error
 	id := warc.NewID()
 	r.Visit.Record = r.record(id)
 	switch r.Visit.Kept {
@@ -140,7 +138,7 @@ func (r *Records) encode(w io.Writer, infoID string) error {
 	return err
 }
 
-// appendRest makes the records beside that of the response.
+// appendRest appends the records that accompany the response.
 func (r *Records) appendRest(s *scratch, dst []byte, infoID, id string) []byte {
 	dst = r.appendRequest(s, dst, infoID, id)
 	if r.Visit.Rendered != nil {
@@ -149,8 +147,8 @@ func (r *Records) appendRest(s *scratch, dst []byte, infoID, id string) []byte {
 	return r.appendMetadata(s, dst, infoID, warc.NewID(), id)
 }
 
-// renamed makes members name another warcinfo record. Both names are of one
-// length, so that nothing else changes.
+// renamed replaces the WARC-Warcinfo-ID in encoded members. Both ids have the same length, so no other
+// field changes.
 func renamed(members []byte, from, to string) ([]byte, error) {
 	src := bytes.NewReader(members)
 	z, err := gzip.NewReader(src)
@@ -177,13 +175,13 @@ func renamed(members []byte, from, to string) ([]byte, error) {
 	}
 }
 
-// header is what all records of the visit share.
+// header returns the fields that all records of the visit share.
 func (r *Records) header(kind, id, infoID string) warc.Header {
 	return warc.Header{Type: kind, ID: id, Date: r.Visit.At, TargetURI: r.Visit.URL, WarcinfoID: infoID}
 }
 
-// record is that of the visit, before it is written. A revisit is labelled as what it
-// refers to: readers look for that by it.
+// record describes the visit's record before it is written. A revisit has the label of the response that
+// it refers to, by which other readers look that up.
 func (r *Records) record(id string) *crawllog.Record {
 	made := &crawllog.Record{ID: id}
 	switch r.Visit.Kept {
@@ -195,7 +193,7 @@ func (r *Records) record(id string) *crawllog.Record {
 	return made
 }
 
-// sum is the digest of a block.
+// sum returns the digest of a block.
 func (r *Records) sum(parts ...[]byte) string { return warc.Sum(r.label, parts...) }
 
 func (r *Records) responseHeader(id, infoID string) warc.Header {
@@ -206,7 +204,7 @@ func (r *Records) responseHeader(id, infoID string) warc.Header {
 	return h
 }
 
-// writeResponse writes the record of the response as it is made: the body may be in a file.
+// writeResponse streams the response record, as the body may be in a file.
 func (r *Records) writeResponse(s *scratch, w io.Writer, infoID, id string) error {
 	h := r.responseHeader(id, infoID)
 	digest := warc.NewLabelled(r.label)
@@ -227,7 +225,7 @@ func (r *Records) appendRevisit(s *scratch, dst []byte, infoID, id string) []byt
 	if r.x.Status == 304 {
 		h.Profile = warc.ProfileNotModified
 	}
-	if e := r.elsewhere; e != nil { // whose record's id no index tells
+	if e := r.elsewhere; e != nil { // an index does not give the record id
 		h.RefersToURI, h.RefersToDate = e.URL, e.At
 	} else {
 		h.RefersTo, h.RefersToURI, h.RefersToDate = r.original.Record.ID, r.original.URL, r.original.At
@@ -252,7 +250,7 @@ func (r *Records) appendMetadata(s *scratch, dst []byte, infoID, id, responseID 
 	return s.encoder.Append(dst, &h, r.small(), s.fields)
 }
 
-// metadata is what the metadata record says.
+// metadata returns the content of the metadata record.
 func (o *Outcome) metadata() crawllog.Metadata {
 	v := o.Visit
 	m := crawllog.Metadata{Via: o.via, Hops: o.hops, Depth: o.Entry.Depth, Took: v.Took, Robots: v.Robots,
@@ -263,7 +261,7 @@ func (o *Outcome) metadata() crawllog.Metadata {
 	return m
 }
 
-// note is what a rebuild of crawl.db needs and no other record shows.
+// note returns what a rebuild of crawl.db needs and no other record contains.
 func (o *Outcome) note() crawllog.Note {
 	v, e := o.Visit, o.Entry
 	n := crawllog.Note{Class: v.Class, How: string(e.How), Redirects: e.Redirects, Waited: v.Waited, Delay: v.Delay,
@@ -283,7 +281,7 @@ func (o *Outcome) note() crawllog.Note {
 	return n
 }
 
-// WithheldBy names the directive that forbids keeping.
+// WithheldBy names the directive that forbids archiving.
 func WithheldBy(v *crawllog.Visit) string {
 	if v.Directives == nil {
 		return ""
@@ -303,8 +301,8 @@ func protocol(http, tls string) string {
 	return strings.ToLower(http) + " " + tls
 }
 
-// effort is how hard to compress the response: not at all what is compressed
-// already, and little while others wait for the processor.
+// effort is the compression effort for the response: none if it is already compressed, little in a
+// hurry.
 func (r *Records) effort() warc.Effort {
 	if r.x.Header.Get("Content-Encoding") != "" || IsCompressed(r.Visit.ContentType) {
 		return warc.Stored
@@ -312,8 +310,8 @@ func (r *Records) effort() warc.Effort {
 	return r.small()
 }
 
-// small is the effort for records that hold heads and fields. Those of a revisit
-// are all that a round writes of an unchanged page: they are worth it.
+// small is the effort for records of heads and fields. Revisits always get the high effort: they are all
+// that a round writes for an unchanged page.
 func (r *Records) small() warc.Effort {
 	if r.hurry && r.Visit.Kept != crawllog.KeptRevisit {
 		return warc.Quick
@@ -321,7 +319,7 @@ func (r *Records) small() warc.Effort {
 	return warc.Small
 }
 
-// IsCompressed knows the types that do not get smaller.
+// IsCompressed reports whether data of a type does not compress further.
 func IsCompressed(contentType string) bool {
 	kind, _, _ := strings.Cut(contentType, ";")
 	switch kind {

@@ -12,8 +12,8 @@ import (
 	"curtsy/storage/warc"
 )
 
-// What was prepared as a response is written as a revisit where another visit has brought
-// the payload meanwhile, and what was given back is given back once.
+// A visit prepared as a response is written as a revisit if another visit has brought the same payload
+// in the meantime, and its buffers are released exactly once.
 func TestRecordsOfWhatBecameARevisit(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	head := []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")

@@ -16,24 +16,22 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// What the answer to a seed, the first page that anybody sees of a site, may be
-// beside a page: one that only leads elsewhere, a sitemap or a feed, one for
-// readers of some language.
+// The response to a seed may be something other than a page: a page that only leads elsewhere, a sitemap
+// or feed, or a page in one of several languages.
 
-// maxDoorway, maxDoorwayText and maxDoorwayLinks are the largest page, and the most
-// text and links on it, that is taken for one that only leads elsewhere.
+// Upper bounds, in links and octets, for a page that counts as only leading elsewhere.
 const (
 	maxDoorwayLinks = 20
 	maxDoorway      = 16 << 10
 	maxDoorwayText  = 200
 )
 
-// scriptMove matches what a script leads elsewhere with, to a literal.
+// scriptMove matches a script's navigation to a literal URL.
 var scriptMove = regexp.MustCompile(`(?:^|[^\w.$])(?:(?:window|document|self|top|parent)\s*\.\s*)?location(?:` +
 	`(?:\s*\.\s*href)?\s*=\s*|\s*\.\s*(?:replace|assign)\s*\(\s*)(?:"([^"\\\s]+)"|'([^'\\\s]+)')`)
 
-// leadsTo is where a page leads whose only content is a meta element or a script
-// that leads elsewhere; zero where it is a page.
+// leadsTo returns the target of a page that consists only of a meta refresh or a script navigation; zero
+// if it is a page.
 func (o *Outcome) leadsTo(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) weburl.URL {
 	if a.Entry.Class != frontier.Page || a.Rendered != nil || a.HeadOnly || o.State != frontier.StateFetched ||
 		!o.RetryAt.IsZero() {
@@ -58,7 +56,7 @@ func doorway(page weburl.URL, x *fetch.Exchange, doc *htmlmeta.Document) weburl.
 	return to
 }
 
-// moveOf is where a meta element, or else a script, leads.
+// moveOf returns the target of a meta refresh, else of a script navigation.
 func moveOf(page weburl.URL, body []byte, doc *htmlmeta.Document) (to weburl.URL) {
 	for i := range doc.Links {
 		if l := &doc.Links[i]; l.Tag == "meta" && l.Kind == htmlmeta.Navigation {
@@ -80,7 +78,7 @@ func moveOf(page weburl.URL, body []byte, doc *htmlmeta.Document) (to weburl.URL
 	return to
 }
 
-// leadsElsewhere says whether a page has links to further pages: it is one itself.
+// leadsElsewhere reports whether the page has links besides to, so that it is a page itself.
 func leadsElsewhere(doc *htmlmeta.Document, to, page weburl.URL) bool {
 	for i := range doc.Links {
 		if l := &doc.Links[i]; l.Kind == htmlmeta.Navigation && l.Tag == "a" && l.URL != to && l.URL != page {
@@ -90,7 +88,7 @@ func leadsElsewhere(doc *htmlmeta.Document, to, page weburl.URL) bool {
 	return false
 }
 
-// isListing says whether a seed is a sitemap or a feed, which is read as one.
+// isListing reports whether a seed is a sitemap or a feed, which is then read as such.
 func (o *Outcome) isListing(a *Attempt, x *fetch.Exchange) bool {
 	if !a.Entry.IsSeed() || a.Entry.Class != frontier.Page || o.State != frontier.StateFetched ||
 		x.Status != http.StatusOK {
@@ -112,18 +110,18 @@ func (o *Outcome) isListing(a *Attempt, x *fetch.Exchange) bool {
 	return true
 }
 
-// Look is what a person should know of the answer to a seed before a crawl.
+// Look is what a user should know about the response to a seed before a crawl.
 type Look struct {
 	Title   string
 	Links   int        // on the page
-	LeadsTo weburl.URL // a redirect, or a page that does nothing else; zero where it leads nowhere
-	Wall    bool       // it redirects to itself until its cookie is sent back
-	// Needs is what a crawl needs to get the pages, or what may keep it from them, a
-	// clause each: a challenge, a login, scripts, cookies, a language, directives.
+	LeadsTo weburl.URL // target of a redirect, or of a page that only leads elsewhere; else zero
+	Wall    bool       // it redirects to itself until its cookie is sent
+	// Needs is what a crawl needs to get the pages, or what may keep it from them, one clause
+	// each: a challenge, a login, scripts, cookies, a language, directives.
 	Needs []string
 }
 
-// LookAt reads the answer to a request for the page at u, as one of the agents.
+// LookAt examines the response for the page at u, with the directives for the given agents.
 func LookAt(u weburl.URL, x *fetch.Exchange, agents []string) (k Look) {
 	body, _, _ := x.Decoded(heavyBody)
 	doc := htmlmeta.Read(htmlmeta.Page{URL: u, Header: x.Header, Body: body}, htmlmeta.Options{Agents: agents})
@@ -152,7 +150,7 @@ func LookAt(u weburl.URL, x *fetch.Exchange, agents []string) (k Look) {
 	return k
 }
 
-// notes says what a person should know of the answer to the seed.
+// notes adds what a user should know about the response to the seed.
 func (o *Outcome) notes(r *Reader, a *Attempt, x *fetch.Exchange) {
 	if !a.Entry.IsSeed() || r.opts.Language != "" {
 		return
@@ -168,7 +166,7 @@ func (o *Outcome) notes(r *Reader, a *Attempt, x *fetch.Exchange) {
 	}
 }
 
-// byLanguage says whether an answer depends on the reader's language.
+// byLanguage reports whether a response depends on Accept-Language.
 func byLanguage(x *fetch.Exchange) bool {
 	return strings.Contains(strings.ToLower(strings.Join(x.Header.Values("Vary"), ",")), "accept-language")
 }

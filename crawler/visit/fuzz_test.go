@@ -6,8 +6,7 @@ import (
 	"curtsy/htmlmeta"
 )
 
-// FuzzShown: the texts of a page lie in order within it, and its words are
-// found in what is cut anywhere.
+// FuzzShown: the text found in a page is never longer than the page, whatever its markup.
 func FuzzShown(f *testing.F) {
 	for _, s := range []string{"<p>text<script>if (a<b)</script>more", "<style>p{}", "<", "a<!-- > -->b",
 		"<SCRIPT></script", "no markup"} {

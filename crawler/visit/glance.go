@@ -11,17 +11,17 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Glance is what has to be known of a response that somebody else kept, of which there may
-// be many, before it is kept here.
+// Glance is what must be known of an imported response before it is stored. It is kept cheap, as imports
+// are large.
 type Glance struct {
-	Forbids *crawllog.Directives // not nil: what it says of crawlers, which forbids keeping it
-	// Body is crawllog.Visit.Body where nothing but links is in the document behind its
-	// head (Attempt.HeadOnly); "" where it has to be read.
+	Forbids *crawllog.Directives // not nil: the directives that forbid archiving it
+	// Body is the value for crawllog.Visit.Body if the document after its head contains nothing but
+	// links (Attempt.HeadOnly); "" if it must be read.
 	Body string
 }
 
-// Glance looks at a response without reading its document, unless there is a word in it
-// that may forbid keeping it.
+// Glance examines a response. It parses the document only if it contains a word that may forbid archiving
+// it.
 func (r *Reader) Glance(u weburl.URL, x *fetch.Exchange) (g Glance) {
 	p, kind, cut := htmlmeta.Page{URL: u, Header: x.Header}, x.Header.Get("Content-Type"), false
 	var err error
@@ -44,32 +44,31 @@ func (r *Reader) Glance(u weburl.URL, x *fetch.Exchange) (g Glance) {
 	return g
 }
 
-// mentions says whether a document has a word that would forbid it, in the cases in which
-// people write it. In another case it is found when the page is read, and keeps it from
-// being shown.
+// mentions reports whether a document contains noarchive or nocache in a usual spelling. Other spellings
+// are found when the page is read, and keep it from being shown.
 func mentions(body []byte) bool {
 	return slices.ContainsFunc([]string{"oarchive", "oArchive", "OARCHIVE", "ocache", "oCache", "OCACHE"},
 		func(word string) bool { return bytes.Contains(body, []byte(word)) })
 }
 
-// MaxHead is how much of a document is looked at for where its head ends.
+// MaxHead is how many octets of a document are searched for the end of its head.
 const MaxHead = 16 << 10
 
-// headOf is the beginning of a document, with all that it says of itself.
+// headOf returns the beginning of a document, with all its metadata.
 func headOf(kind htmlmeta.Kind, body []byte) []byte {
 	if kind != htmlmeta.HTML {
-		return body[:min(len(body), 200)] // a style sheet's charset
+		return body[:min(len(body), 200)] // enough for a style sheet's charset
 	}
 	return htmlmeta.HeadOf(body[:min(len(body), MaxHead)])
 }
 
-// hasTag says whether the name of a tag begins so.
+// hasTag reports whether b begins with name, ignoring case.
 func hasTag(b []byte, name string) bool {
 	return len(b) >= len(name) && strings.EqualFold(string(b[:len(name)]), name)
 }
 
-// isRest says whether what stands behind the head of a document is nothing but links and
-// what people see, and is enough of that to be a page. Style sheets and scripts have links only.
+// isRest reports whether the document after its head contains only links and visible text, and enough of
+// that to be a page. Style sheets and scripts contain links only.
 func isRest(p htmlmeta.Page) bool {
 	kind := htmlmeta.KindOf(p.Header, p.Body)
 	if kind == htmlmeta.CSS || kind == htmlmeta.Script {

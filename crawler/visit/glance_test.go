@@ -10,8 +10,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// FuzzHeadOnly: a page that is read by its head alone says what it says when all of it is
-// read, but for its links.
+// FuzzHeadOnly: reading only the head of a page gives the same metadata as reading all of it, except
+// links.
 func FuzzHeadOnly(f *testing.F) {
 	text := "<body><h1>Words</h1><p>" + strings.Repeat("enough of them to be a page ", 80)
 	for _, page := range []string{

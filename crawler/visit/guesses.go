@@ -8,9 +8,8 @@ import (
 	"curtsy/htmlmeta"
 )
 
-// guesses is what came of the literals in scripts, by their shape, and whether
-// a feed of the site was met. It is for any goroutine, and begins anew with
-// each run. The zero value is ready.
+// guesses counts how many of the URLs guessed from script literals exist, by their shape, and records
+// whether a feed of the site was found. It is safe for concurrent use and starts empty in each run.
 type guesses struct {
 	mu     sync.Mutex
 	shapes map[string]guessed
@@ -20,12 +19,12 @@ type guesses struct {
 
 type guessed struct{ asked, there int }
 
-// maxGuessed bounds what is remembered.
+// maxGuessed bounds the number of shapes.
 const maxGuessed = 1 << 14
 
-// count is how many literals of a shape were asked for, and how many were
-// there. A shape of which little is known is worth what all literals of the site
-// are: else a script of module names has a few of each directory asked for.
+// count returns how many URLs of a shape were requested and how many existed. If little is known of the
+// shape, it returns the numbers for all shapes of the site: otherwise a script of module names would
+// cause a few requests for each directory.
 func (g *guesses) count(shape string) (asked, there int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -36,14 +35,14 @@ func (g *guesses) count(shape string) (asked, there int) {
 	return n.asked, n.there
 }
 
-// fewGuessed is how many answers tell little of a shape, manyGuessed how many
-// tell enough of a site, half of them where nothing was there.
+// With fewer than fewGuessed responses a shape is not judged by itself. With manyGuessed, or half of
+// that if no URL existed, the site as a whole is.
 const (
 	fewGuessed  = 4
 	manyGuessed = 16
 )
 
-// note takes in what came of an entry.
+// note records the response to an entry.
 func (g *guesses) note(e *frontier.Entry, status int) {
 	if e.Class != frontier.Speculative || status == 0 {
 		return
@@ -66,9 +65,8 @@ func (g *guesses) note(e *frontier.Entry, status int) {
 	g.shapes[shape] = n
 }
 
-// isAlternate says whether a link is asked for last: the page again in another form,
-// or what is for programs. The first feed is none of these: what it lists are
-// pages.
+// isAlternate reports whether a link is fetched last: the page in another form, or data for programs. The
+// first feed is not one of them, as it lists pages.
 func (g *guesses) isAlternate(l *htmlmeta.Link) bool {
 	if l.Kind != htmlmeta.Alternate || l.IsCanonical() {
 		return false

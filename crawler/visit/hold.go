@@ -6,14 +6,13 @@ import (
 	"curtsy/sitemap"
 )
 
-// Hold says how the body of an answer is held while it comes: in no file
-// before it is known that it may be kept. The head tells that of all that is
-// read for nothing else; a document is held in memory as far as it is read, and
-// what it says there decides. Of what may not be kept no more is read than
-// is of use: links, or the entries of a sitemap.
+// Hold returns the function that decides how a body is held (fetch.Request.Hold). Nothing is written
+// to a file before it is known that it may be kept. For types that are not parsed the head decides;
+// a document is held in memory as far as it is parsed, and then its directives decide. A body that
+// may not be kept is read only as far as it is parsed for links or sitemap entries.
 func (r *Reader) Hold(a *Attempt) func(*fetch.Exchange) fetch.Holding {
 	return func(x *fetch.Exchange) (how fetch.Holding) {
-		how = fetch.NotNeeded // of an attempt that breaks
+		how = fetch.NotNeeded // if the attempt panics
 		defer r.caught(a)
 		most := r.mostRead(a, x)
 		if htmlmeta.ReadDirectives(x.Header, r.reading()).NoArchive {
@@ -34,7 +33,7 @@ func (r *Reader) Hold(a *Attempt) func(*fetch.Exchange) fetch.Holding {
 	}
 }
 
-// mostRead is how many octets of a body are read for what they say.
+// mostRead returns how many octets of a body are parsed.
 func (r *Reader) mostRead(a *Attempt, x *fetch.Exchange) int64 {
 	switch {
 	case a.isListing():
@@ -45,8 +44,8 @@ func (r *Reader) mostRead(a *Attempt, x *fetch.Exchange) int64 {
 	return 0
 }
 
-// asDocumentSays reads the directives of a document that is there as far as it
-// is read. No later reading sees more of it.
+// asDocumentSays decides by the directives in the part of a document that is in memory. It limits later
+// decoding to the same part.
 func (r *Reader) asDocumentSays(a *Attempt, x *fetch.Exchange) fetch.Holding {
 	r.heavy.Lock()
 	defer r.heavy.Unlock()

@@ -9,9 +9,8 @@ import (
 	"curtsy/politeness/rules"
 )
 
-// unlessFolded is the attempt without its rules' Clean-param where that would
-// fold a redirect's target into the URL that redirects: nothing would be left
-// to fetch.
+// unlessFolded returns the attempt without its rules if their Clean-param would reduce a redirect's
+// target to the redirecting URL: nothing would be left to fetch.
 func (a *Attempt) unlessFolded(target weburl.URL) *Attempt {
 	if a.Rules == nil {
 		return a
@@ -22,7 +21,7 @@ func (a *Attempt) unlessFolded(target weburl.URL) *Attempt {
 	return &Attempt{Entry: a.Entry, URL: a.URL, Now: a.Now}
 }
 
-// rulesFor are those whose Clean-param folds a link's target: its own origin's.
+// rulesFor returns the rules whose Clean-param applies to u: those of its own origin.
 func (r *Reader) rulesFor(a *Attempt, u weburl.URL) *rules.Robots {
 	if u.Origin() == a.URL.Origin() {
 		return a.Rules
@@ -33,7 +32,7 @@ func (r *Reader) rulesFor(a *Attempt, u weburl.URL) *rules.Robots {
 	return nil
 }
 
-// follow makes links of what the document names.
+// follow adds the links of the document to the outcome.
 func (o *Outcome) follow(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) {
 	f := r.facts(a, o, doc)
 	f.Page.SameBody = r.seenBefore(o)
@@ -48,24 +47,23 @@ func (o *Outcome) follow(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlmeta
 			Depth:     a.Entry.Depth + 1, How: judge.How(l.Tag + " " + l.Attr)}
 		if n.Listed {
 			if l.URL != a.URL {
-				o.Links = append(o.Links, link) // which tells the frontier that a link leads there
+				o.Links = append(o.Links, link) // tells the frontier that a link leads there
 			}
 			continue
 		}
 		f.Page.RelNoFollow = l.NoFollow
 		o.Links = r.judgeNew(o.Links, a, link, f)
 	}
-	if a.Rendered == nil { // the shell of all pages tells nothing of one
+	if a.Rendered == nil { // all pages of an application have the same shell
 		o.softNotFound(r, a, x, doc)
 	}
 }
 
-// seenBefore says whether so many pages had this very payload before that
-// the links of one more are not followed: a soft 404, or a tree that mirrors
-// itself.
+// seenBefore reports whether so many pages had this same payload that the links of a further one are not
+// followed: a soft 404, or a tree that contains itself.
 func (r *Reader) seenBefore(o *Outcome) bool {
 	d := o.Visit.Digest
-	if made := o.Visit.Rendered; made != nil { // the pages that one shell makes differ
+	if made := o.Visit.Rendered; made != nil { // compare the rendered pages, not their common shell
 		return r.Scope().Traps.SameBody > 0 && r.bodies.add(made.SHA256, 1) > r.Scope().Traps.SameBody
 	}
 	if r.Scope().Traps.SameBody <= 0 || d == "" || o.original == nil || o.original.URLID == o.Visit.URLID {
@@ -74,7 +72,7 @@ func (r *Reader) seenBefore(o *Outcome) bool {
 	return r.bodies.add(d, 1) >= r.Scope().Traps.SameBody
 }
 
-// facts are what the rules may know of the links of a document.
+// facts returns what the rules may know about the links of a document.
 func (r *Reader) facts(a *Attempt, o *Outcome, doc *htmlmeta.Document) *judge.Facts {
 	f := &judge.Facts{Settings: r.Scope(), Now: a.Now, Guessed: r.guesses.count,
 		Page: judge.PageFacts{NoFollow: doc.Directives.NoFollow}}
@@ -82,21 +80,20 @@ func (r *Reader) facts(a *Attempt, o *Outcome, doc *htmlmeta.Document) *judge.Fa
 	return f
 }
 
-// Judge adds a link to the list, with the verdict on it, unless its URL is
-// known and not only from a sitemap.
+// Judge appends a link with its verdict, unless its URL is already known and not only from a sitemap.
 func (r *Reader) Judge(links []frontier.Link, a *Attempt, l frontier.Link, f *judge.Facts) []frontier.Link {
 	l.Via = a.Entry.ID
 	if !r.frontier.Known(l.URL) {
 		return r.judgeNew(links, a, l, f)
 	}
 	if l.How != judge.HowSitemap && l.URL != a.URL && r.frontier.Orphan(l.URL) {
-		return append(links, l) // which tells the frontier that a link leads there
+		return append(links, l) // tells the frontier that a link leads there
 	}
 	return links
 }
 
-// judgeNew adds a link to a URL that is not known, with the verdict on it, and
-// the URL that stands for it, by robots.txt or as the site's names are.
+// judgeNew appends a link to an unknown URL with its verdict, and the URL that takes its place by
+// Clean-param or as the primary name.
 func (r *Reader) judgeNew(links []frontier.Link, a *Attempt, l frontier.Link, f *judge.Facts) []frontier.Link {
 	f.Rules = r.rulesFor(a, l.URL)
 	for {
@@ -121,8 +118,8 @@ func (r *Reader) judgeNew(links []frontier.Link, a *Attempt, l frontier.Link, f 
 	return append(links, l)
 }
 
-// classOf is the queue that a link's target belongs to; !ok where crawlers
-// do not follow (a form is no link).
+// classOf returns the class of a link's target; ok is false for links that crawlers do not follow, such
+// as forms.
 func classOf(l *htmlmeta.Link) (frontier.Class, bool) {
 	switch l.Kind {
 	case htmlmeta.Requisite:

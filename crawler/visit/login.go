@@ -13,20 +13,19 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// maxTurned is how many pages in a row may be a login instead, before the crawl
-// stops: one may want more rights than the login has.
+// maxTurned is how many consecutive pages may be a login form before the crawl stops. A single page may
+// require more rights than the login has.
 const maxTurned = 3
 
-// logins notices that a login has ended. It is for any goroutine.
+// logins detects the end of a login. It is safe for concurrent use.
 type logins struct {
 	mu     sync.Mutex
-	turned int  // pages in a row that were a login instead
-	open   bool // a page without a field for a password has been seen
+	turned int  // consecutive pages that were a login form instead
+	open   bool // a page without a password field has been seen
 }
 
-// turnedAway makes of an answer that asks to log in a failure, which is asked
-// for again; LoggedOut says that the login seems to have ended: the answer is not
-// kept then, nor anything after it.
+// turnedAway turns a response that asks for a login into a failure to be retried. It sets LoggedOut if
+// the login seems to have ended: the response is then not archived, and the run ends.
 func (o *Outcome) turnedAway(r *Reader, a *Attempt, x *fetch.Exchange) {
 	switch {
 	case a.waitedFor():
@@ -51,7 +50,7 @@ func (o *Outcome) turnedAway(r *Reader, a *Attempt, x *fetch.Exchange) {
 	o.retry(r, a, true)
 }
 
-// count adds a page to those turned away in a row, or ends the row.
+// count counts consecutive pages that ask for a login; why == "" resets the count.
 func (l *logins) count(why string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,8 +60,8 @@ func (l *logins) count(why string) int {
 	return l.turned
 }
 
-// asksToLogIn says how an answer asks to log in; "" if it does not. A form counts
-// only where pages without one were seen: some sites have it on every page.
+// asksToLogIn says how a response asks for a login; "" if it does not. A form counts only if pages without
+// one were seen: some sites have it on every page.
 func (l *logins) asksToLogIn(x *fetch.Exchange) string {
 	switch {
 	case x.Status == http.StatusUnauthorized:
@@ -88,10 +87,10 @@ func (l *logins) asksToLogIn(x *fetch.Exchange) string {
 	return ""
 }
 
-// asksAt says whether a redirect leads to a login, from what is none.
+// asksAt reports whether a redirect leads from a page that is no login to one that is.
 func asksAt(from, to weburl.URL) bool { return revisit.IsLogin(to) && !revisit.IsLogin(from) }
 
-// hasPassword says whether a document has a field for a password.
+// hasPassword reports whether a document has a password field.
 func hasPassword(x *fetch.Exchange) bool {
 	if !Readable(x.Header.Get("Content-Type")) {
 		return false

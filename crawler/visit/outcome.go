@@ -18,53 +18,53 @@ import (
 	"curtsy/storage/warc"
 )
 
-// Outcome is what became of one URL, decided (step 5) before anything is written. It is
-// a plain value: what the answer was read into belongs to Records.
+// Outcome is the decision on one URL (step 5), before anything is written. It is a plain value: the
+// exchange's buffers belong to Records.
 type Outcome struct {
 	Entry   *frontier.Entry
-	Refetch bool // a robots.txt fetched again: its URL is finished already
+	Refetch bool // a refetch: the URL's entry is already finished
 
 	State   frontier.State
 	Reason  judge.Reason
-	RetryAt time.Time // not zero: to be visited again then
+	RetryAt time.Time // not zero: retry then
 	Visit   *crawllog.Visit
 	Links   []frontier.Link
-	Facts   []byte // what the page says (package facts); nil: not worth keeping, or not all of it was read
+	Facts   []byte // the page's facts (package facts); nil: not worth keeping, or not all of it was read
 	News
 
-	round     int // that it was visited in, and when that began
+	round     int // number of the round, and when it began
 	began     time.Time
-	via       string              // the URL that led here
-	hops      string              // the path from a seed to here
-	original  *crawllog.Visit     // who holds the payload of a revisit
-	elsewhere *crawllog.Elsewhere // what another archive holds in place of this
+	via       string              // the URL that linked here
+	hops      string              // hop path from the seed
+	original  *crawllog.Visit     // of a revisit: the response with the payload
+	elsewhere *crawllog.Elsewhere // the capture in another archive that this one refers to
 	rendered  *Rendered
-	label     string // of the digests in its records, as storage.Options has it
-	payload   string // digest of the payload by that label; "": that of the visit
+	label     string // algorithm of the digests in records, as in storage.Options
+	payload   string // payload digest in that algorithm; "": use that of the visit
 }
 
-// News is what a visit tells of the site, or of the crawl, beside its own URL.
+// News is what a visit reveals about the site or the crawl besides its own URL.
 type News struct {
-	Names     judge.Names       // what the answer tells of the site's names
-	Robots    *robotstxt.Answer // to a request for a robots.txt
-	UsageFile *UsageFile        // to a request for a file about use
+	Names     judge.Names       // names of the site
+	Robots    *robotstxt.Answer // result of a request for robots.txt
+	UsageFile *UsageFile        // result of a request for a usage preference file
 	LoggedOut string            // not "": why the login seems to have ended
-	Again     uint64            // the page that led here is to be asked for once more; 0: none is
+	Again     uint64            // id of the page that led here, to be fetched again; 0: none
 	Narrowed  bool              // a setting excluded what had been queued
-	Notes     []string          // what a person should know, a line each
+	Notes     []string          // messages for the user, one line each
 }
 
-// Because is a reason with a text.
+// Because returns a reason with a text.
 func Because(rule, text string) judge.Reason {
 	return judge.Reason{Rule: rule, Params: judge.Params{Text: text}}
 }
 
-// Answered is the reason of a URL whose answer has a status that is no success.
+// Answered returns the reason for a URL whose response status is not a success.
 func Answered(status int) judge.Reason {
 	return judge.Reason{Rule: judge.HTTP, Params: judge.Params{Status: status}}
 }
 
-// decide turns an exchange and what its document says into an outcome.
+// decide turns an exchange and its document into an outcome.
 func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *Outcome {
 	r.guesses.note(a.Entry, x.Status)
 	o := &Outcome{Entry: a.Entry, Refetch: a.Refetch, round: a.Round, began: a.Began, Visit: newVisit(a, x)}
@@ -97,17 +97,17 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 		o.State, o.Reason = frontier.StateDisregarded,
 			judge.Reason{Rule: judge.NoSitemap, Params: judge.Params{Status: x.Status}}
 	case a.Entry.Class == frontier.Speculative && x.Status < 500 && x.Status != 429:
-		o.State, o.Reason = frontier.StateDisregarded, Answered(x.Status) // a guess that was wrong is nothing broken
+		o.State, o.Reason = frontier.StateDisregarded, Answered(x.Status) // a wrong guess is no broken link
 		o.Reason.Text = judge.Guessed
 	default:
 		o.State, o.Reason = frontier.StateFailed, Answered(x.Status)
-		// Of a success that is not whole, 206 that nobody asked for among it, the whole may come later.
+		// An incomplete success, such as an unrequested 206, may be complete later.
 		o.retry(r, a, x.Status == 429 || x.Status >= 500 || x.Status < 300)
 	}
 	o.describe(r, a, x, doc)
 	o.Visit.Usage = r.usageOf(a, x, doc)
 	partial := o.State == frontier.StateFetched && o.partial(r, a)
-	lasting := partial && o.RetryAt.IsZero() // no more of it is to be had: what is there leads on
+	lasting := partial && o.RetryAt.IsZero() // no retries left: follow the links of what there is
 	o.noteRendered(r, a, x, doc)
 	o.keep(doc)
 	o.block(r, a, x, doc)
@@ -117,11 +117,11 @@ func (r *Reader) decide(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *
 		o.repeat(a.Original)
 	}
 	o.suspect(r, a)
-	_ = r.Deduplicate(o) // asked again, and an error met, by the committer
+	_ = r.Deduplicate(o) // the committer repeats it and handles the error
 	o.lookElsewhere(r, a, x)
 	o.askWithCookie(r, a, x, doc)
 	if to := o.leadsTo(a, x, doc); !to.IsZero() {
-		if o.Visit.Kept != crawllog.KeptWithheld { // it is of the body
+		if o.Visit.Kept != crawllog.KeptWithheld { // Location would reveal content of the body
 			o.Visit.Location = to.String()
 		}
 		o.leadOn(r, a, to, doc)
@@ -151,13 +151,13 @@ func newVisit(a *Attempt, x *fetch.Exchange) *crawllog.Visit {
 	return v
 }
 
-// hasFacts says whether the page of the visit is one that outlets ask about.
+// hasFacts reports whether facts are kept for the page.
 func (o *Outcome) hasFacts() bool {
 	return o.Visit.HasBody() && o.Visit.Status >= 200 && o.Visit.Status < 300
 }
 
-// bounded cuts text from the network that is only kept for people, before the
-// letter that does not fit in n octets.
+// bounded truncates text from the network that is only kept for display to at most n octets, at a UTF-8
+// boundary.
 func bounded(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -168,7 +168,7 @@ func bounded(s string, n int) string {
 	return s[:n]
 }
 
-// retry puts the URL off, if what failed may pass and tries are left.
+// retry schedules a retry if the failure may be temporary and retries are left.
 func (o *Outcome) retry(r *Reader, a *Attempt, passing bool) {
 	if !passing || a.Entry.Attempts-a.Before >= r.opts.Retries {
 		return
@@ -176,22 +176,22 @@ func (o *Outcome) retry(r *Reader, a *Attempt, passing bool) {
 	o.RetryAt = r.opts.Now().Add(retryWait(a.Entry.Attempts-a.Before, r.opts.RetryBase))
 }
 
-// retryWait is how long a URL waits after its nth failure, n from 0.
+// retryWait returns how long a URL waits after its n-th failure, counted from 0.
 func retryWait(n int, base time.Duration) time.Duration { return base << (2 * min(n, 8)) }
 
-// LongestRetry is the longest that a URL waits for its next visit.
+// LongestRetry returns the longest wait of a URL for its next attempt.
 func LongestRetry(retries int, base time.Duration) time.Duration {
 	return max(retryWait(retries, base), suspectWait*base)
 }
 
-// partial makes of a copy that is not whole a failure of the network, which may pass.
+// partial turns an incomplete copy into a network failure, which is retried.
 func (o *Outcome) partial(r *Reader, a *Attempt) bool {
 	s := crawllog.StandingOf(o.Visit, nil)
 	if o.Visit.Redirects() || s.Rank != crawllog.Partial {
 		return false
 	}
 	why := s.Why
-	if o.Visit.Truncated == "" { // the visit says more
+	if o.Visit.Truncated == "" { // Visit.Body has the details
 		why = "the body cannot be decoded to its end"
 	}
 	o.State, o.Reason = frontier.StateFailed, Because(judge.Fetch, why)
@@ -199,7 +199,7 @@ func (o *Outcome) partial(r *Reader, a *Attempt) bool {
 	return true
 }
 
-// bodyOf is what decoding the body finds: see crawllog.Visit.
+// bodyOf returns the value for crawllog.Visit.Body.
 func (r *Reader) bodyOf(contentType string, x *fetch.Exchange, doc *htmlmeta.Document) string {
 	if x.Truncated != "" || x.Status == http.StatusNotModified {
 		return ""
@@ -218,11 +218,11 @@ func (r *Reader) bodyOf(contentType string, x *fetch.Exchange, doc *htmlmeta.Doc
 	return crawllog.BodyWhole
 }
 
-// maxBlank is the longest page that is looked at for whether it shows anything.
+// maxBlank is the longest page, in octets, that is checked for showing nothing.
 const maxBlank = 64 << 10
 
-// isBlank says whether a document shows nothing: white space, or a page that has
-// neither text nor anything that could draw something.
+// isBlank reports whether a document shows nothing: only white space, or a page without text and without
+// elements that could draw something.
 func isBlank(doc *htmlmeta.Document, body []byte) bool {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return true
@@ -258,22 +258,21 @@ func (o *Outcome) describe(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlme
 	}
 	h := warc.NewLabelled(o.label)
 	payload, _ := x.Payload()
-	_, _ = io.Copy(h, payload) // Check has read it before
+	_, _ = io.Copy(h, payload) // Check has read the file before
 	o.payload = h.String()
 }
 
-// keep decides what of the response may be kept (design: noarchive withholds
-// the body altogether).
+// keep decides what of the response may be archived: noarchive withholds the body completely.
 func (o *Outcome) keep(doc *htmlmeta.Document) {
 	o.Visit.Kept = crawllog.KeptResponse
 	if doc.Directives.NoArchive {
 		o.Visit.Kept = crawllog.KeptWithheld
 		o.Visit.Digest, o.Visit.Rendered = "", nil
-		o.Visit.Title, o.Visit.Lang, o.Visit.Canonical = "", "", "" // they are of the body
+		o.Visit.Title, o.Visit.Lang, o.Visit.Canonical = "", "", "" // these are content of the body
 	}
 }
 
-// repeat makes a 304 a revisit of the response that it speaks of.
+// repeat turns a 304 into a revisit of the response that it confirms.
 func (o *Outcome) repeat(original *crawllog.Visit) {
 	if o.Visit.Kept == crawllog.KeptResponse {
 		o.Visit.Digest = original.Digest
@@ -281,7 +280,7 @@ func (o *Outcome) repeat(original *crawllog.Visit) {
 	}
 }
 
-// redirect makes the target a link of its own.
+// redirect adds the target as a link.
 func (o *Outcome) redirect(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) {
 	location := x.Header.Get("Location")
 	target, err := a.URL.Resolve(location)
@@ -302,7 +301,7 @@ func (o *Outcome) redirect(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlme
 		return
 	}
 	if a.Robots != nil {
-		return // robotstxt follows the redirects of a robots.txt
+		return // package robotstxt follows the redirects of robots.txt
 	}
 	if a.Entry.Class == frontier.Sitemap && !doc.Directives.NoFollow {
 		_ = o.learnName(r, a, target)
@@ -313,7 +312,7 @@ func (o *Outcome) redirect(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlme
 	o.leadOn(r, a, target, doc)
 }
 
-// leadOn makes where a redirect leads a link of its own.
+// leadOn adds the target of a redirect as a link.
 func (o *Outcome) leadOn(r *Reader, a *Attempt, target weburl.URL, doc *htmlmeta.Document) {
 	if !o.learnName(r, a, target) {
 		return
@@ -321,13 +320,13 @@ func (o *Outcome) leadOn(r *Reader, a *Attempt, target weburl.URL, doc *htmlmeta
 	link := frontier.Link{URL: target, Class: a.Entry.Class, Depth: a.Entry.Depth, Redirects: a.Entry.Redirects + 1,
 		How: redirectHow(a.Entry)}
 	if s := r.Scope(); s.Main(target) && s.AtPrimary(target) == a.URL {
-		link.How = judge.HowOwnName // the primary name leads there itself
+		link.How = judge.HowOwnName // the primary name itself redirects there
 	}
 	o.Links = r.Judge(o.Links, a.unlessFolded(target), link, r.facts(a, o, doc))
 }
 
-// cookieGiver notices a redirect that sets a cookie and leads back to the page that
-// led here, which is asked for once more, with the cookie.
+// cookieGiver detects a redirect that sets a cookie and leads back to the page that led here; that page is
+// then requested again with the cookie.
 func (o *Outcome) cookieGiver(r *Reader, a *Attempt, x *fetch.Exchange, target weburl.URL) {
 	if s := r.opts.Session; a.Entry.Redirects > 0 && target.String() == o.via && s != nil && s.wall(o.via, x) {
 		o.tell("%s redirects to %s and back until the cookie of that is sent: cookies are kept from now on", target,
@@ -336,9 +335,8 @@ func (o *Outcome) cookieGiver(r *Reader, a *Attempt, x *fetch.Exchange, target w
 	}
 }
 
-// cookieWall tells a redirect to itself that sets a cookie from one that has no
-// end: with the cookie it is asked for once more, at once. The reason says what
-// to do where none are kept.
+// cookieWall distinguishes a page that redirects to itself to set a cookie from an endless redirect: it is
+// requested again at once with the cookie. If no cookies are kept, the reason says what to do.
 func (o *Outcome) cookieWall(r *Reader, a *Attempt, x *fetch.Exchange) {
 	if len(x.Header["Set-Cookie"]) == 0 || a.Robots != nil {
 		return
@@ -356,8 +354,8 @@ func (o *Outcome) cookieWall(r *Reader, a *Attempt, x *fetch.Exchange) {
 	}
 }
 
-// redirectHow keeps a seed's redirect a seed, so that a chain from http to
-// https to www is followed to its end.
+// redirectHow makes the target of a seed's redirect a seed, so that a chain from http to https to www is
+// followed to its end.
 func redirectHow(e *frontier.Entry) judge.How {
 	if e.IsSeed() {
 		return judge.HowSeed
@@ -365,7 +363,7 @@ func redirectHow(e *frontier.Entry) judge.How {
 	return judge.HowRedirect
 }
 
-// passing says whether a failure may be gone at the next try.
+// passing reports whether a failure may be temporary.
 func passing(err error) bool {
 	switch fetch.KindOf(err) {
 	case fetch.KindBlocked, fetch.KindProtocol, fetch.KindHead, fetch.KindInternal:
@@ -382,7 +380,7 @@ func directivesOf(d *htmlmeta.Directives) *crawllog.Directives {
 	return &said
 }
 
-// Deduplicate makes the visit a revisit when its payload is held already.
+// Deduplicate turns the visit into a revisit if its payload is already archived.
 func (r *Reader) Deduplicate(o *Outcome) error {
 	v := o.Visit
 	if v.Kept != crawllog.KeptResponse || v.Length == 0 {
@@ -396,8 +394,8 @@ func (r *Reader) Deduplicate(o *Outcome) error {
 	return nil
 }
 
-// lookElsewhere makes the visit one whose payload another archive holds, if one is known
-// to. What a later visit or a browser needs of it is kept here all the same.
+// lookElsewhere refers to another archive for the payload if that is known to hold it. Payloads that later
+// visits or the browser need are archived here all the same.
 func (o *Outcome) lookElsewhere(r *Reader, a *Attempt, x *fetch.Exchange) {
 	v := o.Visit
 	if r.opts.Known == nil || a.Replayed || a.waitedFor() || v.Kept != crawllog.KeptResponse || v.Length == 0 ||
@@ -434,7 +432,7 @@ func (o *Outcome) refer(original *crawllog.Visit) {
 	o.original = original
 }
 
-// suspect decides whether what came is taken for the page.
+// suspect decides whether a response is accepted as the page.
 func (o *Outcome) suspect(r *Reader, a *Attempt) {
 	if a.Good == nil || o.State != frontier.StateFetched || o.Visit.Status == http.StatusNotModified {
 		return
@@ -445,6 +443,6 @@ func (o *Outcome) suspect(r *Reader, a *Attempt) {
 	}
 }
 
-// suspectWait is how long a suspect answer is given to pass, in units of
-// Options.RetryBase, before the page is asked for once more.
+// suspectWait is how long to wait, in units of Options.RetryBase, before a page with a suspect response
+// is fetched once more.
 const suspectWait = 12

@@ -9,15 +9,15 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Reading is what the document of an answer says.
+// Reading is the parsed document of a response.
 type Reading struct {
 	doc    *htmlmeta.Document
-	length int  // of the decoded body
-	whole  bool // all of the body was read, as whoever reads the kept one does
+	length int  // of the decoded body, in octets
+	whole  bool // all of the body was read
 }
 
-// Ahead reads the answer to a page before Outcome's turn, which takes it from
-// Attempt.Read. It is nil where that is to be left to Outcome.
+// Ahead reads a page before Outcome is called, which takes the result from Attempt.Read. It returns nil if
+// Outcome must read the page itself.
 func (r *Reader) Ahead(a *Attempt, x *fetch.Exchange) (read *Reading) {
 	defer func() {
 		if a.broken != nil {
@@ -31,7 +31,7 @@ func (r *Reader) Ahead(a *Attempt, x *fetch.Exchange) (read *Reading) {
 	return r.read(a, x)
 }
 
-// read is what the document says; for a response without one, its header.
+// read parses the document; without one, only the header's directives.
 func (r *Reader) read(a *Attempt, x *fetch.Exchange) *Reading {
 	if x.Err != nil {
 		return &Reading{doc: &htmlmeta.Document{}}
@@ -70,7 +70,7 @@ func (r *Reader) read(a *Attempt, x *fetch.Exchange) *Reading {
 	return &Reading{&said, len(p.Body), whole}
 }
 
-// most is how much of a document is decoded.
+// most returns how many octets of a document are decoded.
 func (r *Reader) most(a *Attempt) int64 {
 	if a.HeadOnly {
 		return min(r.opts.MaxParse, MaxHead)
@@ -78,19 +78,18 @@ func (r *Reader) most(a *Attempt) int64 {
 	return r.opts.MaxParse
 }
 
-// isPage says whether a page stands where a robots.txt or a sitemap should:
-// what it asks of crawlers holds there, too.
+// isPage reports whether an HTML page was returned for a robots.txt or sitemap; its directives then apply.
 func isPage(x *fetch.Exchange) bool {
 	body, _, _ := x.Decoded(1 << 10)
 	return htmlmeta.KindOf(x.Header, body) == htmlmeta.HTML
 }
 
-// heavyBody is the decoded body from which on only one is read at a time: what
-// is made of it, links above all, may be ten times as large.
+// heavyBody is the decoded size from which on only one document is processed at a time: its links, above
+// all, may take ten times as much memory.
 const heavyBody = 2 << 20
 
-// Readable says whether a body of this type may hold links: all text and
-// what is not declared. What is plainly picture, sound or archive is not read.
+// Readable reports whether a body of this type is parsed for links: everything except images (other than
+// SVG), audio, video and fonts.
 func Readable(contentType string) bool {
 	kind, _, _ := strings.Cut(strings.ToLower(contentType), "/")
 	switch strings.TrimSpace(kind) {

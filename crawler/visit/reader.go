@@ -1,17 +1,15 @@
-// Package visit answers: what does an exchange tell of its URL? It takes
-// steps 4 and 5 of a visit. Nothing is written here, and nothing is scheduled:
-// what comes out is an Outcome, a plain value, and the Records, which the crawl commits
-// and releases.
+// Package visit evaluates an exchange: it does steps 4 and 5 of a visit. It writes nothing and schedules
+// nothing. Its results are an Outcome, a plain value, and Records, which the crawl commits and releases.
 //
-//	attempt.go   what is to be asked, and what is known of the URL
-//	hold.go      how the body is held while it comes
-//	read.go      what the document says
-//	outcome.go   what becomes of the URL
+//	attempt.go   the request to make, and what is known of the URL
+//	hold.go      how the body is held while it arrives
+//	read.go      parsing the document
+//	outcome.go   the decision on the URL
 //	links.go     which of its links may be queued
-//	usage.go     what is said about the use of what came
+//	usage.go     statements on the use of the content
 //	robots.go, sitemap.go, alias.go, challenge.go, login.go, session.go, soft404.go
-//	             what is special about some answers
-//	encode.go    the records that are to be committed
+//	             special kinds of responses
+//	encode.go    the WARC records
 package visit
 
 import (
@@ -37,76 +35,74 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Options are how answers are read.
+// Options are how responses are evaluated.
 type Options struct {
 	Seed     weburl.URL
-	Settings *judge.Settings // what links are judged with, to begin with
+	Settings *judge.Settings // the initial settings for judging links
 	Rules    rules.Options
 	SiteFiles
 	Retry
-	Label       string   // of the digests in records, as in storage.Options
-	Language    string   // that is asked for (Accept-Language); "" where none is
-	FollowSeed  bool     // wherever the seed redirects to is the site
-	Apart       []string // origins that might be names of the site and are not
-	RelNofollow bool     // rel=nofollow stops a link
-	Cookies     bool     // are kept
-	Session     *Session // where they are kept only if that helps; nil elsewhere
-	MaxParse    int64    // octets of a decoded body that are read for links
+	Label       string   // digest algorithm in records, as in storage.Options
+	Language    string   // the Accept-Language requested; "" for none
+	FollowSeed  bool     // the site to which the seed redirects is crawled, whichever it is
+	Apart       []string // origins that were tried as names of the site and are separate
+	RelNofollow bool     // links with rel=nofollow are not followed
+	Cookies     bool     // cookies are kept
+	Session     *Session // keeps cookies only if that helps; nil: not used
+	MaxParse    int64    // octets of a decoded body that are parsed for links
 	Now         func() time.Time
 	Logger      *slog.Logger
-	// Admit says whether a host that is not the site's may be asked for a sitemap, most of
-	// them in all.
+	// Admit reports whether a host outside the site may be asked for a sitemap; at most most such
+	// hosts may.
 	Admit func(origin string, most int) bool
 	Known Known // finds payloads in other archives; nil finds none
 }
 
-// SiteFiles are those in which a site speaks about itself: which are asked for, and when.
+// SiteFiles says which files about the site itself are fetched, and when.
 type SiteFiles struct {
-	MaxRobotsAge time.Duration // robots.txt is fetched again after this; 0 is what the dialect says
-	UsageFiles   bool          // ask for those about use, as tdmrep.json
-	Since        time.Time     // pages of sitemaps that were last changed before are left out; zero is none
-	GuessSitemap bool          // ask for /sitemap.xml where robots.txt names none
-	SitemapHosts int           // others that are asked for sitemaps, in the life of the archive; 0 is 5, below 0 none
+	MaxRobotsAge time.Duration // after which robots.txt is fetched again; 0 is the dialect's default
+	UsageFiles   bool          // fetch files with usage preferences, such as tdmrep.json
+	Since        time.Time     // leave out pages of sitemaps with an older lastmod; zero is none
+	GuessSitemap bool          // fetch /sitemap.xml if robots.txt names no sitemap
+	SitemapHosts int           // other hosts asked for sitemaps, in the life of the archive; 0 is 5, below 0 none
 }
 
-// Retry is how often a visit is tried again that failed for a passing reason.
+// Retry says how often a visit with a temporary failure is repeated.
 type Retry struct {
 	Retries   int
-	RetryBase time.Duration // before the first of these; four times as long before each next
+	RetryBase time.Duration // wait before the first retry; each further wait is four times as long
 }
 
 // Known finds payloads in other archives.
 type Known interface {
-	// Find is a capture of a payload, by its labelled digest, best of the same URL; nil if
+	// Find returns a capture with a labelled payload digest, preferably one of the same URL; nil if
 	// none is known.
 	Find(digest, url string) (*crawllog.Elsewhere, error)
-	// BySHA1 says whether to ask by SHA-1 too.
+	// BySHA1 reports whether Find should also be called with a SHA-1 digest.
 	BySHA1() bool
 }
 
-// Reader reads answers, and knows what visits learn from each other. It is for
-// any goroutine.
+// Reader evaluates responses, and holds what visits learn from each other. It is safe for concurrent use.
 type Reader struct {
 	opts     Options
 	frontier *frontier.Frontier
 	archive  *storage.Archive
 
 	scope   atomic.Pointer[judge.Settings]
-	inForce atomic.Pointer[map[string]*rules.Robots] // by origin; never changed, but replaced
-	heavy   sync.Mutex                               // held while a large document is read
+	inForce atomic.Pointer[map[string]*rules.Robots] // by origin; the map is replaced, never modified
+	heavy   sync.Mutex                               // locked while a large document is processed
 
 	look    lookalikes
-	bodies  tally // payloads that came twice
+	bodies  tally // payload digests that occurred repeatedly
 	guesses guesses
 	logins  logins
-	nested  atomic.Int64 // sitemaps that indexes within indexes named
+	nested  atomic.Int64 // sitemaps named by indexes within indexes
 	vias    vias
-	probes  tally // URLs that were asked for to learn whether an origin is a name of the site
+	probes  tally // URLs fetched per origin to find out whether it is a name of the site
 	files   usageFiles
 }
 
-// NewReader makes a Reader for a crawl over an archive and its frontier, of
-// which it changes neither.
+// NewReader makes a Reader for a crawl. It changes neither the archive nor the frontier.
 func NewReader(a *storage.Archive, f *frontier.Frontier, o Options) *Reader {
 	r := &Reader{opts: o, frontier: f, archive: a, guesses: guesses{shapes: map[string]guessed{}}}
 	for _, origin := range o.Apart {
@@ -116,19 +112,19 @@ func NewReader(a *storage.Archive, f *frontier.Frontier, o Options) *Reader {
 	return r
 }
 
-// Scope is what links are judged with now.
+// Scope returns the present settings for judging links.
 func (r *Reader) Scope() *judge.Settings { return r.scope.Load() }
 
-// Learn takes in what a visit told of the site's names. One goroutine at a time may.
+// Learn adds what a visit revealed about the site's names. Calls must not be concurrent.
 func (r *Reader) Learn(n judge.Names) { r.scope.Store(r.Scope().With(n)) }
 
-// Facts are what the rules may know of any URL.
+// Facts returns what the rules may know about any URL.
 func (r *Reader) Facts() *judge.Facts {
 	return &judge.Facts{Settings: r.Scope(), Guessed: r.guesses.count, Now: r.opts.Now()}
 }
 
-// Enforce puts the rules of an origin of the site in force for the links that
-// lead there. One goroutine at a time may.
+// Enforce puts the rules of an origin of the site in force for links that lead there. Calls must not be
+// concurrent.
 func (r *Reader) Enforce(origin string, robots *rules.Robots) {
 	all := map[string]*rules.Robots{origin: robots}
 	if had := r.inForce.Load(); had != nil {
@@ -138,10 +134,9 @@ func (r *Reader) Enforce(origin string, robots *rules.Robots) {
 	r.inForce.Store(&all)
 }
 
-// Outcome reads the response (step 4) and decides (step 5). Until a.Done is
-// called, a large document keeps others waiting. A panic, here or while the answer
-// came, is the failure of this URL alone: the next page, the next run and the next
-// worker would meet it again.
+// Outcome reads the response (step 4) and decides (step 5). After a large document, others wait until
+// a.Done is called. A panic, here or while the response arrived, fails this URL only, since it would
+// recur with every retry.
 func (r *Reader) Outcome(a *Attempt, x *fetch.Exchange) *Outcome {
 	if a.broken == nil {
 		if o := r.outcome(a, x); o != nil {
@@ -151,8 +146,8 @@ func (r *Reader) Outcome(a *Attempt, x *fetch.Exchange) *Outcome {
 	return r.failed(a, x, a.broken)
 }
 
-// caught is deferred where an answer is read: a panic breaks the attempt. That of a
-// crawl.db which proves damaged is not the URL's, and goes on.
+// caught is deferred while a response is processed: a panic marks the attempt as broken. A panic because
+// of a damaged crawl.db is passed on.
 func (r *Reader) caught(a *Attempt) {
 	cause := recover()
 	var damage *storage.DamageError
@@ -165,11 +160,12 @@ func (r *Reader) caught(a *Attempt) {
 	a.broken = panicked(cause)
 }
 
-// panicked is the error that a panic, in a function deferred where that was caught, is.
+// panicked turns a recovered panic into an error with the stack. It must be called from the deferred
+// function.
 func panicked(cause any) error { return fmt.Errorf("%v\n%s", cause, debug.Stack()) }
 
-// failed is the outcome of a visit in which the program itself failed. The log has
-// all of why, the archive the first line.
+// failed returns the outcome of a visit in which the program failed. The full cause is logged; the archive
+// gets its first line.
 func (r *Reader) failed(a *Attempt, x *fetch.Exchange, why error) *Outcome {
 	r.opts.Logger.Error("internal error: please report it", "url", a.URL.String(), "cause", why)
 	line, _, _ := strings.Cut(why.Error(), "\n")
@@ -181,18 +177,18 @@ func (r *Reader) failed(a *Attempt, x *fetch.Exchange, why error) *Outcome {
 	return o
 }
 
-// Unwritten is failed for a visit whose records could not be made.
+// Unwritten returns the outcome of a visit whose records could not be encoded.
 func (r *Reader) Unwritten(a *Attempt, w *Records, why error) *Outcome { return r.failed(a, w.x, why) }
 
-// outcome is nil where the attempt breaks.
+// outcome returns nil if the attempt breaks.
 func (r *Reader) outcome(a *Attempt, x *fetch.Exchange) (o *Outcome) {
 	defer r.caught(a)
-	if a.Entry.Class == frontier.Sitemap { // up to 50 MB, read whole
+	if a.Entry.Class == frontier.Sitemap { // up to 50 MB, read completely
 		r.occupy(a)
 	}
 	x.Check()
 	read := a.Read
-	if read == nil || x.Err != nil { // what Check found came after it
+	if read == nil || x.Err != nil { // Check may have failed after the body was read
 		read = r.read(a, x)
 	}
 	doc, length, whole := read.doc, read.length, read.whole
@@ -219,7 +215,7 @@ func (r *Reader) outcome(a *Attempt, x *fetch.Exchange) (o *Outcome) {
 	return d
 }
 
-// occupy lets no other large document be read until the attempt is done.
+// occupy blocks other large documents until a.Done.
 func (r *Reader) occupy(a *Attempt) {
 	if a.heavy == nil {
 		r.heavy.Lock()
@@ -227,7 +223,7 @@ func (r *Reader) occupy(a *Attempt) {
 	}
 }
 
-// reading is for whom documents are read.
+// reading returns the options for reading documents.
 func (r *Reader) reading() htmlmeta.Options {
 	return htmlmeta.Options{Agents: r.opts.Rules.Agents, IgnoreRelNofollow: !r.opts.RelNofollow}
 }

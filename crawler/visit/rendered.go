@@ -14,20 +14,20 @@ import (
 	"curtsy/storage/warc"
 )
 
-// Rendered is what a browser made of the page of an attempt.
+// Rendered is a page after a browser has run its scripts.
 type Rendered struct {
 	crawllog.Rendered
 	HTML  []byte
-	Moved []string // where scripts wanted to go
-	// Routes are links to what scripts show for a fragment.
+	Moved []string // targets of navigation by scripts
+	// Routes are links to fragments that scripts display.
 	Routes []string
 }
 
-// Shell is a page as it came, for a browser that is to run its scripts.
+// Shell is a page as received, for a browser that runs its scripts.
 type Shell struct {
 	Status int
 	Header http.Header
-	Body   []byte // without codings
+	Body   []byte // decoded
 	Bare   bool   // it shows next to nothing without its scripts
 
 	r     *Reader
@@ -35,8 +35,7 @@ type Shell struct {
 	facts judge.Facts
 }
 
-// Shell reads an answer as a page to be rendered; nil where it is none, or is not
-// whole, or too large.
+// Shell reads a response as a page to be rendered; nil if it is not a complete HTML page or is too large.
 func (r *Reader) Shell(a *Attempt, x *fetch.Exchange) *Shell {
 	defer r.caught(a)
 	if x.Err != nil || x.Status != http.StatusOK || a.Entry.Class != frontier.Page || x.Truncated != "" ||
@@ -52,8 +51,8 @@ func (r *Reader) Shell(a *Attempt, x *fetch.Exchange) *Shell {
 		a: a, facts: *r.facts(a, &Outcome{}, a.Read.doc)}
 }
 
-// Ask makes a link of what the page's scripts ask for, with the verdict on it: a
-// requisite of the page, as if the page named it.
+// Ask returns an outcome with a link to a URL that the page's scripts request, judged as a requisite of
+// the page.
 func (s *Shell) Ask(u weburl.URL) *Outcome {
 	f := s.facts
 	l := frontier.Link{URL: u, Class: frontier.Requisite, Via: s.a.Entry.ID, Needed: true, Depth: s.a.Entry.Depth + 1,
@@ -61,7 +60,7 @@ func (s *Shell) Ask(u weburl.URL) *Outcome {
 	return &Outcome{Entry: s.a.Entry, Refetch: true, Links: s.r.judgeNew(nil, s.a, l, &f)}
 }
 
-// join adds what the rendered document says, which it gives, to what the page says.
+// join adds the rendered document to doc, and returns the rendered document; nil if there is none.
 func (r *Reader) join(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *htmlmeta.Document {
 	if a.Rendered == nil {
 		return nil
@@ -92,13 +91,13 @@ func (r *Reader) join(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) *ht
 	return &made
 }
 
-// What a page shows that shows next to nothing.
+// Limits for a page that shows next to nothing.
 const (
-	bareText  = 300 // octets, its advice to switch scripts on included
-	bareLinks = 3   // to other pages
+	bareText  = 300 // octets of text, including advice to enable scripts
+	bareLinks = 3   // links to other pages
 )
 
-// isBare says whether a page shows next to nothing without its scripts.
+// isBare reports whether a page shows next to nothing without its scripts.
 func isBare(doc *htmlmeta.Document, body []byte) bool {
 	links := 0
 	for i := range doc.Links {
@@ -116,8 +115,7 @@ func isBare(doc *htmlmeta.Document, body []byte) bool {
 	return shownText(body)-len(doc.Title) < bareText
 }
 
-// noteRendered notes that a page shows next to nothing without its scripts, and
-// what they made of it.
+// noteRendered records the rendered page, or that the page shows next to nothing without its scripts.
 func (o *Outcome) noteRendered(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) {
 	if x.Status != http.StatusOK || a.Entry.Class != frontier.Page || doc.Kind != htmlmeta.HTML || a.HeadOnly {
 		return
@@ -132,8 +130,7 @@ func (o *Outcome) noteRendered(r *Reader, a *Attempt, x *fetch.Exchange, doc *ht
 	}
 }
 
-// appendRendered makes the conversion record of what a browser made of the page
-// (ISO 28500 §6.8).
+// appendRendered appends the conversion record with the rendered page (ISO 28500 §6.8).
 func (r *Records) appendRendered(s *scratch, dst []byte, infoID, responseID string) []byte {
 	h := r.header(warc.TypeConversion, warc.NewID(), infoID)
 	h.ContentType, h.RefersTo = crawllog.TypeRendered, responseID

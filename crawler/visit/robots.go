@@ -10,7 +10,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// outcomeOfRobots lets the fetch of robots.txt decide when its URL is done.
+// outcomeOfRobots interprets the response to a request for robots.txt and decides whether its URL is done.
 func (r *Reader) outcomeOfRobots(o *Outcome, a *Attempt, x *fetch.Exchange) {
 	q := *a.Robots
 	q.URL, q.Conditional = a.URL, a.Conditional
@@ -19,10 +19,10 @@ func (r *Reader) outcomeOfRobots(o *Outcome, a *Attempt, x *fetch.Exchange) {
 		o.Robots.OnlyRules(r.opts.Rules)
 	}
 	o.RetryAt, o.Links = time.Time{}, nil
-	if o.Robots.Version.Used && o.State == frontier.StateFailed { // there is none (RFC 9309 §2.3.1.3)
+	if o.Robots.Version.Used && o.State == frontier.StateFailed { // there is no robots.txt (RFC 9309 §2.3.1.3)
 		o.State, o.Reason = frontier.StateFetched, judge.Reason{}
 	}
-	// A hop or a failure leaves the URL as it was: it is asked for again.
+	// After a redirect or a failure the URL's entry stays as it was: it is fetched again.
 	o.Refetch = o.Refetch || !o.Robots.Version.Used
 	from := robotstxt.URL(a.Robots.Origin)
 	if !o.Robots.Version.Used || o.Robots.Rules == nil || !r.Scope().Holds(from) {

@@ -14,40 +14,39 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// A site that keeps sessions sets a cookie, and for clients that send none it
-// writes the id into every link: each page then has as many URLs as there are
-// visits. Where that is plain, since the links carry the very value of the cookie
-// that came with them, the page is asked for once more with its cookie. If the ids
-// are gone, cookies are kept from then on; else the matter is closed. The links of
-// the first answer are not followed: the second has them too.
+// A site that keeps sessions sets a cookie and, for clients that do not send it, writes the session id into
+// every link, so that each page has as many URLs as there are visits. If links carry the value of a
+// cookie set with the page, the page is requested once more with its cookies. If most of the ids are gone,
+// cookies are kept from then on, else not. Links of the first response are not followed; the second has
+// them too.
 
-// maxSessions is how often in a run a page is asked for once more: when cookies are
-// kept, a session that has ended, or that another run had, is begun anew.
+// maxSessions is how often in a run a page is requested again: even when cookies are kept, a session may
+// have expired or belong to an earlier run.
 const maxSessions = 8
 
-// Session is a jar of cookies that is used only where they keep a session's id out
-// of the links. It is for any goroutine.
+// Session is a cookie jar that is used only if that keeps session ids out of links. It is safe for
+// concurrent use.
 type Session struct {
 	jar http.CookieJar
 
 	mu    sync.Mutex
 	found status.Session
 	known bool   // found is final
-	page  string // that is being asked for once more; "" for none
+	page  string // the page being requested again; "" for none
 	asked int
 }
 
 // NewSession makes a Session that keeps its cookies in jar.
 func NewSession(jar http.CookieJar) *Session { return &Session{jar: jar} }
 
-// Recall takes in what an earlier run found.
+// Recall takes over the result of an earlier run.
 func (s *Session) Recall(f status.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.found, s.known = f, true
 }
 
-// Found is what was found; nil as long as nothing was.
+// Found returns the result; nil if there is none yet.
 func (s *Session) Found() *status.Session {
 	if s == nil {
 		return nil
@@ -61,7 +60,7 @@ func (s *Session) Found() *status.Session {
 	return &found
 }
 
-// Cookies are those to send (net/http.CookieJar).
+// Cookies implements net/http.CookieJar.
 func (s *Session) Cookies(u *url.URL) []*http.Cookie {
 	if !s.uses(u) {
 		return nil
@@ -69,7 +68,7 @@ func (s *Session) Cookies(u *url.URL) []*http.Cookie {
 	return s.jar.Cookies(u)
 }
 
-// SetCookies keeps what an answer sets (net/http.CookieJar).
+// SetCookies implements net/http.CookieJar.
 func (s *Session) SetCookies(u *url.URL, cookies []*http.Cookie) {
 	if s.uses(u) {
 		s.jar.SetCookies(u, cookies)
@@ -82,8 +81,8 @@ func (s *Session) uses(u *url.URL) bool {
 	return s.known && s.found.Kept || s.page != "" && s.page == u.String()
 }
 
-// wall begins to keep cookies for a page that redirects to itself until the cookie
-// that it sets is sent back. It does so once in the life of an archive.
+// wall starts keeping cookies, because of a page that redirects to itself until its cookie is sent. It does
+// so once in the life of an archive.
 func (s *Session) wall(page string, x *fetch.Exchange) bool {
 	u, err := url.Parse(page)
 	set := (&http.Response{Header: x.Header}).Cookies()
@@ -97,15 +96,15 @@ func (s *Session) wall(page string, x *fetch.Exchange) bool {
 	return true
 }
 
-// keeps says whether cookies are kept.
+// keeps reports whether cookies are kept.
 func (s *Session) keeps() bool {
 	f := s.Found()
 	return f != nil && f.Kept
 }
 
-// again says whether the page is to be asked for once more: so many of its links
-// carry the id of the session that its cookies begin. note is what the answer to
-// that showed, for people.
+// again reports whether the page is to be requested once more: given of its links carry the value of a
+// cookie in set, carrying have a session id. If the page has been requested again, note describes the
+// result.
 func (s *Session) again(u *url.URL, set []*http.Cookie, given, carrying int) (again bool, note string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,8 +135,8 @@ func (s *Session) again(u *url.URL, set []*http.Cookie, given, carrying int) (ag
 	return true, ""
 }
 
-// askWithCookie looks for a session in the links of a page, and puts the page off
-// where it is to be asked for once more with the cookie.
+// askWithCookie looks for a session id in the links of a page, and schedules the page for another request
+// with the cookie if necessary.
 func (o *Outcome) askWithCookie(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) {
 	s := r.opts.Session
 	if s == nil || a.Entry.Class != frontier.Page || a.Robots != nil || o.State != frontier.StateFetched ||
@@ -160,8 +159,8 @@ func (o *Outcome) askWithCookie(r *Reader, a *Attempt, x *fetch.Exchange, doc *h
 	}
 }
 
-// sessionLinks counts the links within the page's origin that carry the id of a
-// session, and those whose id is the value of a cookie that is being set.
+// sessionLinks counts the links within the page's origin that carry a session id, and those whose id is the
+// value of a cookie being set.
 func sessionLinks(page weburl.URL, links []htmlmeta.Link, set []*http.Cookie) (given, carrying int) {
 	for i := range links {
 		id := judge.Session(links[i].URL)

@@ -15,8 +15,8 @@ import (
 	"curtsy/sitemap"
 )
 
-// sitemapsOf are the sitemaps that a robots.txt names, else /sitemap.xml
-// where guessing is on and the rules allow it.
+// sitemapsOf returns the sitemaps that a robots.txt names, else /sitemap.xml if guessing is on and
+// the rules allow it.
 func (r *Reader) sitemapsOf(answer *robotstxt.Answer, base weburl.URL) []weburl.URL {
 	var urls []weburl.URL
 	for _, s := range answer.Rules.Sitemaps() {
@@ -35,9 +35,8 @@ func (r *Reader) sitemapsOf(answer *robotstxt.Answer, base weburl.URL) []weburl.
 	return urls
 }
 
-// addSitemap adds a sitemap to the links, unless it is known. Hosts that are
-// not the site's are asked too, for the URLs of the site that they list, but
-// only SitemapHosts of them: a robots.txt may name thousands.
+// addSitemap adds an unknown sitemap to the links. Sitemaps on hosts outside the site are fetched for the
+// site's URLs that they list, but only from SitemapHosts hosts: a robots.txt may name thousands.
 func (r *Reader) addSitemap(links []frontier.Link, a *Attempt, l frontier.Link) []frontier.Link {
 	if r.frontier.Known(l.URL) || l.URL.Target() == rules.Location {
 		return links
@@ -53,8 +52,8 @@ func (r *Reader) addSitemap(links []frontier.Link, a *Attempt, l frontier.Link) 
 	return append(links, l)
 }
 
-// notNamed is the reason against a sitemap on another host that neither the
-// site nor that host itself names.
+// notNamed returns the reason against a sitemap on another host that is named neither by the site nor by
+// that host.
 func (r *Reader) notNamed(by, u weburl.URL) judge.Reason {
 	scope := r.Scope()
 	if scope.Holds(by) || scope.Holds(u) || by.Hostname() == u.Hostname() {
@@ -63,15 +62,15 @@ func (r *Reader) notNamed(by, u weburl.URL) judge.Reason {
 	return judge.Reason{Rule: judge.Host}
 }
 
-// moved is where a sitemap redirects to, which may be on its own host though
-// that is not the site's.
+// moved adds the target of a sitemap's redirect. It may be on the sitemap's own host even if that is
+// outside the site.
 func (o *Outcome) moved(r *Reader, a *Attempt, to weburl.URL, redirects int) {
 	if redirects > maxSitemapMoves {
 		return
 	}
 	l := frontier.Link{URL: to, Depth: a.Entry.Depth, Redirects: redirects, How: redirectHow(a.Entry)}
 	if a.Entry.How == judge.HowGuess {
-		l.How = judge.HowGuess // nobody has named it: that it is missing is no failure
+		l.How = judge.HowGuess // nobody named it: if it is missing, that is no failure
 	}
 	if l.Reason = r.notNamed(a.URL, to); r.Scope().Holds(a.URL) && !r.Scope().Holds(to) &&
 		to.Hostname() != a.URL.Hostname() {
@@ -80,8 +79,8 @@ func (o *Outcome) moved(r *Reader, a *Attempt, to weburl.URL, redirects int) {
 	o.Links = r.addSitemap(o.Links, a, l)
 }
 
-// outcomeOfSitemap makes links of what a sitemap lists: the URLs in the order
-// of their priority and of their last change, so that the queue is.
+// outcomeOfSitemap adds the URLs that a sitemap lists, ordered by priority and then by lastmod, the latest
+// first, so that they are queued in this order.
 func (r *Reader) outcomeOfSitemap(o *Outcome, a *Attempt, x *fetch.Exchange) {
 	body, _, err := x.Decoded(sitemap.MaxBytes)
 	if err != nil && len(body) == 0 {
@@ -105,7 +104,7 @@ func (r *Reader) outcomeOfSitemap(o *Outcome, a *Attempt, x *fetch.Exchange) {
 	})
 	if err != nil || summary.Kind == sitemap.None {
 		o.State, o.Reason = frontier.StateFailed, Because(judge.BadSitemap, "neither a sitemap nor an index of them")
-		if a.Entry.How == judge.HowGuess { // many sites have a page of theirs for what they do not know
+		if a.Entry.How == judge.HowGuess { // many sites return an HTML page for unknown URLs
 			o.State, o.Reason = frontier.StateDisregarded,
 				judge.Reason{Rule: judge.NoSitemap, Params: judge.Params{Status: x.Status}}
 		}
@@ -125,12 +124,12 @@ func (r *Reader) outcomeOfSitemap(o *Outcome, a *Attempt, x *fetch.Exchange) {
 		"children", summary.Children)
 }
 
-// isOld says whether a sitemap's page was last changed before what is asked for.
+// isOld reports whether a page's lastmod is before Options.Since.
 func (r *Reader) isOld(e *sitemap.Entry) bool {
 	return !r.opts.Since.IsZero() && !e.LastMod.IsZero() && e.LastMod.Before(r.opts.Since)
 }
 
-// priority is that of an entry; one without has 0.5 (sitemaps.org).
+// priority returns the priority of an entry; the default is 0.5 (sitemaps.org).
 func priority(e sitemap.Entry) float64 {
 	if e.Priority < 0 {
 		return 0.5
@@ -138,9 +137,8 @@ func priority(e sitemap.Entry) float64 {
 	return e.Priority
 }
 
-// childSitemap is a sitemap that an index lists. An index within an index,
-// which sitemaps.org does not know of, may name so many in one run: they would
-// multiply.
+// childSitemap returns the link to a sitemap that an index lists. Indexes within indexes, which
+// sitemaps.org does not allow, may name at most maxNested sitemaps in one run.
 func (r *Reader) childSitemap(a *Attempt, u weburl.URL) frontier.Link {
 	l := frontier.Link{URL: u, Depth: a.Entry.Depth + 1, How: judge.HowSitemapIndex, Reason: r.notNamed(a.URL, u)}
 	if l.Depth > 1 && r.nested.Add(1) > maxNested {
@@ -149,8 +147,7 @@ func (r *Reader) childSitemap(a *Attempt, u weburl.URL) frontier.Link {
 	return l
 }
 
-// Bounds of sitemaps: how deep indexes are followed, how many sitemaps those within indexes may name, and redirects
-// in a row.
+// Bounds of sitemaps: redirects in a row, depth of indexes, and sitemaps named by indexes within indexes.
 const (
 	maxSitemapMoves = 5
 	MaxSitemapDepth = 3

@@ -14,34 +14,32 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// A soft 404 says "not found" with status 200. Where such a page links to
-// ever new names, or holds its own address, neither the status nor the digest
-// of the body ends the crawl. Suspicion arises when many pages look alike and
-// each still brings new links; then the site is asked, once, for a name that
-// was made up. If that is answered with a page that looks the same, the links
-// of all that look so are held back: they are kept, and lead nowhere.
+// A soft 404 says "not found" with status 200. If such pages link to ever new names or contain their own
+// address, neither status nor body digest ends the crawl. When many pages look alike and each still has
+// new links, a made-up name is requested once from the site. If the response looks like these pages, they
+// are soft 404s: they are archived, but their links are not followed.
 
 // Bounds of the search for soft 404s.
 const (
-	maxShapes   = 4096     // kinds of pages that are told apart
-	maxProbes   = 8        // made-up names in one run
-	maxLookedAt = 16 << 10 // octets of a page: what pages have in common is at their beginning
-	nearPrints  = 6        // bits in which the prints of pages that look alike may differ
+	maxShapes   = 4096     // kinds of pages that are distinguished
+	maxProbes   = 8        // made-up names requested in one run
+	maxLookedAt = 16 << 10 // octets of a page that are hashed, from its beginning
+	nearPrints  = 6        // bits in which the hashes of similar pages may differ
 )
 
 // lookalikes is what is known of pages that look alike.
 type lookalikes struct {
 	mu     sync.Mutex
-	shapes map[uint64]*shape // by title and number of links
-	probes map[string]*shape // made-up names that were not answered yet
+	shapes map[uint64]*shape // by origin, title and number of links
+	probes map[string]*shape // made-up names without a response yet
 	asked  int
 }
 
-// shape is a kind of pages.
+// shape is one kind of page.
 type shape struct {
-	pages   int    // that brought new links
-	print   uint64 // of one of them
-	alike   int    // how many look like it
+	pages   int    // pages with new links
+	print   uint64 // similarity hash of one of them
+	alike   int    // how many have a similar hash
 	verdict verdict
 }
 
@@ -50,12 +48,12 @@ type verdict int
 const (
 	unasked verdict = iota
 	asked
-	honest // the site knows what it does not have
-	soft   // print is that of its "not found"
+	honest // the site reports missing pages properly
+	soft   // print is that of its "not found" page
 )
 
-// softNotFound says whether the links of a page are to be held back. It may
-// add the made-up name to the page's links.
+// softNotFound excludes the links of a page that looks like a soft 404. It may add a made-up name to the
+// links.
 func (o *Outcome) softNotFound(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) {
 	most := r.Scope().Traps.SoftNotFound
 	if most <= 0 || !bringsNew(o.Links) {
@@ -72,7 +70,7 @@ func (o *Outcome) softNotFound(r *Reader, a *Attempt, x *fetch.Exchange, doc *ht
 		return
 	}
 	if s.verdict == unasked && s.pages > most && s.alike < s.pages/4 {
-		s.verdict = honest // pages of a kind, most of which differ
+		s.verdict = honest // most pages of this kind differ
 		return
 	}
 	p, ok := r.print(x, a.URL)
@@ -90,7 +88,7 @@ func (o *Outcome) softNotFound(r *Reader, a *Attempt, x *fetch.Exchange, doc *ht
 	}
 }
 
-// exclude asks about the links once more, now that more is known of the page.
+// exclude judges the links again, now that the page is known to be a soft 404.
 func (o *Outcome) exclude(f *judge.Facts) {
 	for i := range o.Links {
 		l := &o.Links[i]
@@ -103,7 +101,7 @@ func (o *Outcome) exclude(f *judge.Facts) {
 	}
 }
 
-// bringsNew says whether one of the links is a page that nobody knew.
+// bringsNew reports whether one of the links is to an unknown page.
 func bringsNew(links []frontier.Link) bool {
 	for i := range links {
 		if links[i].Class == frontier.Page {
@@ -113,7 +111,7 @@ func bringsNew(links []frontier.Link) bool {
 	return false
 }
 
-// shape is the kind that a page is of; nil if there are too many kinds.
+// shape returns the kind of a page; nil if there are too many kinds.
 func (look *lookalikes) shape(u weburl.URL, doc *htmlmeta.Document) *shape {
 	own := words(u.String())
 	key := uint64(len(doc.Links))
@@ -135,8 +133,7 @@ func (look *lookalikes) shape(u weburl.URL, doc *htmlmeta.Document) *shape {
 	return s
 }
 
-// probe makes up a name beside the page. It goes before other pages, so that
-// the answer comes while it is of use.
+// probe makes up a name in the page's directory. As a requisite it is fetched before further pages.
 func (look *lookalikes) probe(s *shape, a *Attempt) frontier.Link {
 	s.verdict = asked
 	look.asked++
@@ -148,7 +145,7 @@ func (look *lookalikes) probe(s *shape, a *Attempt) frontier.Link {
 		How: judge.HowProbe}
 }
 
-// answered takes in what a made-up name was answered with. It is no page.
+// answered evaluates the response to a made-up name, which is not a page.
 func (o *Outcome) answered(r *Reader, a *Attempt, x *fetch.Exchange) {
 	o.Links = nil
 	p, isPage := uint64(0), false
@@ -176,9 +173,8 @@ func (o *Outcome) answered(r *Reader, a *Attempt, x *fetch.Exchange) {
 	}
 }
 
-// print is a similarity hash (Charikar 2002) of what a page shows, without
-// the words of its own address: pages that differ in a few words differ in a
-// few bits.
+// print returns a similarity hash (Charikar 2002) of the text that a page shows, without the words of its
+// own address: pages that differ in a few words differ in a few bits.
 func (r *Reader) print(x *fetch.Exchange, u weburl.URL) (p uint64, ok bool) {
 	body, _, err := x.Decoded(r.opts.MaxParse)
 	if err != nil && len(body) == 0 {
@@ -206,15 +202,15 @@ func (r *Reader) print(x *fetch.Exchange, u weburl.URL) (p uint64, ok bool) {
 	return p, n >= 8
 }
 
-// words are the words of a text, as eachWord gives them.
+// words returns the hashes of the words of a text; see eachWord.
 func words(s string) map[uint64]bool {
 	m := map[uint64]bool{}
 	eachWord([]byte(s), func(w uint64) { m[w] = true })
 	return m
 }
 
-// eachWord calls f with a hash of every run of letters, whatever their case,
-// that is no part of a number or an identifier with digits.
+// eachWord calls f with a hash of each word, ignoring case. Words with digits, and those of 64 octets or
+// more, are skipped.
 func eachWord(b []byte, f func(hash uint64)) {
 	h, n, digits := uint64(fnvBasis), 0, false
 	for i := 0; i <= len(b); i++ {

@@ -17,19 +17,19 @@ import (
 	"curtsy/usage"
 )
 
-// UsageFile is a version of a site's file about use, which the archive keeps beside
-// those of its robots.txt.
+// UsageFile is a version of a site's usage preference file, which the archive keeps like versions of
+// robots.txt.
 type UsageFile struct {
 	Version crawllog.RobotsVersion
 	Body    []byte
 }
 
-// maxUsageFile is what is read of such a file, in octets.
+// maxUsageFile bounds what is read of such a file, in octets.
 const maxUsageFile = 1 << 20
 
-// usageOf is what is said about the use of what came: by the rules in force, the
-// site's files, the headers and the document. An answer that the document is
-// unchanged has its own headers, and what the document said before holds.
+// usageOf collects the statements on the use of the content: from the rules in force, the site's files,
+// the header and the document. For a 304, the header is that of the response, and the statements of the
+// earlier document stay valid.
 func (r *Reader) usageOf(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) (list []usage.Statement) {
 	if a.isListing() || a.Rules == nil {
 		return nil
@@ -42,7 +42,7 @@ func (r *Reader) usageOf(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) 
 	}
 	list = append(list, doc.Directives.Usage...)
 	if x.Status == http.StatusNotModified && a.Conditional {
-		list = append(list, usage.Retained(cmp.Or(a.Good, a.Original).Usage, x.Header)...) // the one confirmed last
+		list = append(list, usage.Retained(cmp.Or(a.Good, a.Original).Usage, x.Header)...) // the visit confirmed last
 	}
 	if strings.HasPrefix(strings.ToLower(x.Header.Get("Content-Type")), "image/") {
 		list = append(list, r.ofPictures(a.Entry.Via)...)
@@ -50,7 +50,7 @@ func (r *Reader) usageOf(a *Attempt, x *fetch.Exchange, doc *htmlmeta.Document) 
 	return usage.Bound(list)
 }
 
-// ofPictures is what the page that led to a picture says of its pictures.
+// ofPictures returns what the page that led to an image states about its images.
 func (r *Reader) ofPictures(via uint64) (list []usage.Statement) {
 	if via == 0 {
 		return nil
@@ -68,11 +68,11 @@ func (r *Reader) ofPictures(via uint64) (list []usage.Statement) {
 	return list
 }
 
-// fileOrigin is the name under which the versions of a file are kept.
+// fileOrigin is the name under which the versions of a file are stored.
 func fileOrigin(origin string, reader *usage.Reader) string { return origin + reader.File }
 
-// addUsageFiles adds the files about use, and licenses on the site's own hosts, to
-// what a robots.txt leads to.
+// addUsageFiles adds the usage preference files, and licenses on the site's own hosts, to the links of a
+// robots.txt.
 func (r *Reader) addUsageFiles(o *Outcome, a *Attempt, base weburl.URL) {
 	if !r.opts.UsageFiles {
 		return
@@ -91,7 +91,7 @@ func (r *Reader) addUsageFiles(o *Outcome, a *Attempt, base weburl.URL) {
 	}
 }
 
-// lacksUsageFile says whether an answer is that the site has no such file.
+// lacksUsageFile reports whether the response means that the site has no such file.
 func (a *Attempt) lacksUsageFile(status int) bool {
 	switch {
 	case a.Entry.How != judge.HowUsageFile, status == http.StatusOK, status == http.StatusTooManyRequests,
@@ -101,8 +101,8 @@ func (a *Attempt) lacksUsageFile(status int) bool {
 	return status != http.StatusNotModified || !a.Conditional
 }
 
-// outcomeOfUsageFile makes a version of the file. While it is unavailable, the version
-// before stays in force.
+// outcomeOfUsageFile stores a version of the file. While the file is unavailable, the last version stays in
+// force.
 func (r *Reader) outcomeOfUsageFile(o *Outcome, a *Attempt, x *fetch.Exchange) {
 	reader := usage.IsFile(a.URL.Path())
 	if reader == nil || x.Err != nil || o.State == frontier.StateFailed {
@@ -123,7 +123,7 @@ func (r *Reader) outcomeOfUsageFile(o *Outcome, a *Attempt, x *fetch.Exchange) {
 		if err == nil {
 			_, err = reader.ReadFile(body)
 		}
-		if err != nil { // many sites have a page of theirs for what they do not know
+		if err != nil { // many sites return an HTML page for unknown URLs
 			o.State, o.Reason = frontier.StateDisregarded,
 				judge.Reason{Rule: judge.NoUsageFile, Params: judge.Params{Status: x.Status}}
 			break
@@ -137,17 +137,16 @@ func (r *Reader) outcomeOfUsageFile(o *Outcome, a *Attempt, x *fetch.Exchange) {
 	o.UsageFile = f
 }
 
-// usageFiles are those read last, by their digest. They are for any goroutine.
+// usageFiles caches parsed files by digest. It is safe for concurrent use.
 type usageFiles struct {
 	mu   sync.Mutex
 	read map[string]usage.File
 }
 
-// maxUsageFiles is how many are remembered.
+// maxUsageFiles is the size of the cache.
 const maxUsageFiles = 16
 
-// usageFile is the file of an origin that is in force at the time of a visit; nil if
-// there is none.
+// usageFile returns the file of an origin that was in force at the time of a visit; nil if there is none.
 func (r *Reader) usageFile(a *Attempt, reader *usage.Reader) usage.File {
 	v, err := r.archive.RobotsInForce(fileOrigin(a.URL.Origin(), reader), a.Now)
 	if err != nil || v == nil || v.Digest == "" {

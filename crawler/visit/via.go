@@ -7,28 +7,27 @@ import (
 	"curtsy/frontier/judge"
 )
 
-// vias remembers the URLs of pages that led to others: what is queued side by
-// side was mostly found side by side, on a page that was visited not long ago.
-// It is for any goroutine.
+// vias caches the URLs of referring pages: URLs queued near each other were mostly found on one page
+// that was visited recently. It is safe for concurrent use.
 type vias [4096]atomic.Pointer[via]
 
 type via struct {
 	id   uint64
 	url  string
-	hops string // that led to it
+	hops string // the hop path to it
 }
 
-// maxHops bounds how many pages are looked up for a path of hops.
+// maxHops bounds how many pages are looked up for a hop path.
 const maxHops = 1000
 
-// RememberVia remembers that a page led to others.
+// RememberVia caches the page of an outcome as a referring page.
 func (r *Reader) RememberVia(o *Outcome) {
 	r.vias.at(o.Entry.ID).Store(&via{o.Entry.ID, o.Entry.URL.String(), o.hops})
 }
 
 func (v *vias) at(id uint64) *atomic.Pointer[via] { return &v[id%uint64(len(v))] }
 
-// via is the URL with an id, and how it was reached; of none for that of a seed.
+// via returns the URL with an id and its hop path; an empty via for id 0, of which seeds are found.
 func (r *Reader) via(id uint64, most int) *via {
 	if id == 0 || most == 0 {
 		return &via{}
@@ -45,7 +44,7 @@ func (r *Reader) via(id uint64, most int) *via {
 	return v
 }
 
-// hopsOf is the path of hops to a URL from what led to it.
+// hopsOf returns the hop path of a URL; from is the page that led to it.
 func hopsOf(e *frontier.Entry, from *via) string {
 	hop := judge.Hop(e.How, e.Class == frontier.Requisite || e.Needed, e.Via != 0)
 	if hop == 0 {

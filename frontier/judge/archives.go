@@ -2,8 +2,8 @@ package judge
 
 import "strings"
 
-// Archives bounds the archives of the whole tree that a repository's browser
-// makes of every version: each holds everything once more.
+// Archives limits the archives of a whole source tree that a repository browser offers for every
+// version: each contains everything again.
 const Archives = "archives"
 
 func archives(l *Link, f *Facts) Budget {
@@ -17,8 +17,8 @@ func archives(l *Link, f *Facts) Budget {
 	return Budget{Shape: l.URL.Origin() + shape, Limit: f.Archives}
 }
 
-// namesArchive says whether the path, or a parameter's value, ends as the name
-// of an archive does, or is such an ending.
+// namesArchive reports whether the path, or the value of a parameter, ends like the name of an archive,
+// or is such an ending.
 func namesArchive(path, query string) bool {
 	if isArchive(path[strings.LastIndexByte(path, '/')+1:]) {
 		return true

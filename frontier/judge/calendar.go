@@ -1,7 +1,6 @@
 package judge
 
-// FarDates excludes pages whose URL names a month far ahead: calendars go on
-// for ever.
+// FarDates excludes pages whose URL names a month far in the future: calendars have no end.
 const FarDates = "far-dates"
 
 func farDates(l *Link, f *Facts) Verdict {
@@ -9,15 +8,15 @@ func farDates(l *Link, f *Facts) Verdict {
 	return excludesIf(far, FarDates, Params{Limit: f.Ahead})
 }
 
-// Calendar bounds the URLs with a date that differ in digits only.
+// Calendar limits the URLs with a date that differ only in digits.
 const Calendar = "calendar"
 
-// manyDates between firstYear and lastYear in one shape make it a calendar,
-// which may go back before all years.
+// manyDates URLs of one shape with dates between firstYear and lastYear make it a calendar, in which
+// earlier years count as dates too.
 const manyDates = 500
 
-// aYear of days is fetched as it comes; the days beyond wait for other pages. Of the
-// views of other pages by date, all but a few wait.
+// aYear is how many URLs of a calendar are fetched without delay; the rest are Late. For views of other
+// pages by date the number is aFewViews.
 const (
 	aYear     = 366
 	aFewViews = 12
@@ -34,7 +33,7 @@ func calendar(l *Link, f *Facts) Budget {
 		return Budget{}
 	}
 	b, atOnce := Budget{Shape: shape, Limit: f.Calendar}, aYear
-	isView := latest(l.URL.Path(), 0, 9999, likely) == 0 // of other pages, made for any date
+	isView := latest(l.URL.Path(), 0, 9999, likely) == 0 // a view of other pages, which exists for any date
 	if b.Limit > 0 && !hasDays(target) {
 		b.Limit = max(b.Limit/8, 1)
 	} else if isView {
@@ -47,8 +46,8 @@ func calendar(l *Link, f *Facts) Budget {
 	return b
 }
 
-// hasDays says whether a target has more numbers than a year and a month:
-// then its dates may be days, of which there are more.
+// hasDays reports whether a target has more digits or numbers than a year and a month, so that its
+// dates may be days, of which there are more.
 func hasDays(target string) bool {
 	runs, digits := 0, 0
 	for i := range len(target) {

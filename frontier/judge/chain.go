@@ -11,65 +11,63 @@ import (
 	"curtsy/politeness/rules"
 )
 
-// Point is a point of a link's way at which rules are asked.
+// Point is a point in the life of a link at which rules are applied.
 type Point uint8
 
-// Points, which a rule may combine.
+// Points; a rule may combine several.
 const (
 	Found Point = 1 << iota
 	Compared
 	Offered
 	Added
 	Taken
-	Asked // taken, and in scope since the crawl itself asks for it
+	Asked // like Taken, for URLs that the crawl itself asks for, which are in scope
 	Answered
 )
 
-// kind says whose will a rule is.
+// kind says on whose behalf a rule decides.
 type kind uint8
 
 // Kinds of rules.
 const (
-	ofSite  kind = iota // what the site asks for
-	ofScope             // what the crawl was set to
+	ofSite  kind = iota // the site's wishes
+	ofScope             // the settings of the crawl
 	ofTrap              // a bound on what a site can make a crawl fetch
 )
 
-// rule is one reason to leave a link out.
+// rule is one reason to exclude a link.
 type rule struct {
 	Name string
 	Kind kind
 	At   Point
-	// Judge decides; the zero Verdict has nothing against the link.
+	// Judge decides; the zero Verdict admits the link.
 	Judge func(l *Link, f *Facts) Verdict
-	// Budget stands in the place of Judge where a rule lets so many URLs of a
-	// shape through.
+	// Budget replaces Judge for a rule that admits a number of URLs per shape.
 	Budget func(l *Link, f *Facts) Budget
-	// Still says whether what this rule held back before is held back with
-	// the settings of now, for one that needs more than the link to judge it.
+	// Still reports whether the present settings still exclude a URL that the rule excluded
+	// before. It is set for rules that cannot judge the link alone.
 	Still func(r Reason, s *Settings) bool
 }
 
-// Verdict is what a rule says of a link.
+// Verdict is the decision of a rule on a link.
 type Verdict struct {
 	Reason Reason
-	// Late lets the link through when what is not late is done.
+	// Late admits the link, but after all that is not late.
 	Late bool
-	// Soft excludes this link and not its URL: another may lead there.
+	// Soft excludes this link only, not its URL: another link may lead there.
 	Soft bool
-	// Instead is the URL that stands for the link's.
+	// Instead is the URL to fetch in place of the link's.
 	Instead weburl.URL
 }
 
-// Excludes says whether the link is not to be fetched.
+// Excludes reports whether the link must not be fetched.
 func (v Verdict) Excludes() bool { return !v.Reason.IsZero() }
 
-// Budget is how many URLs of a shape are let through. The zero Budget is for
-// URLs that count against none.
+// Budget is how many URLs of a shape are admitted. The zero Budget has no limit.
 type Budget struct {
 	Shape string // what the URLs that share the budget have in common
 	Limit int
-	Late  bool // all that count against it are late
+	Late  bool // all URLs that count against it are late
 }
 
 // Facts are what rules know besides the link.
@@ -77,46 +75,46 @@ type Facts struct {
 	*Settings
 	Now      time.Time
 	Page     PageFacts
-	Rules    *rules.Robots  // of the link's host, for Clean-param; nil where unknown
-	Decision *rules.Verdict // of the robots.txt in force; nil where none was asked
-	Version  string         // of that robots.txt
-	Memory   Memory         // what the frontier counts; nil where nothing is counted
-	// Guessed is how many literals in scripts of a shape were asked for, and how many
-	// were there; nil where that is not known.
+	Rules    *rules.Robots  // rules of the link's origin, for Clean-param; nil if unknown
+	Decision *rules.Verdict // decision of the robots.txt in force; nil if it was not consulted
+	Version  string         // version of that robots.txt
+	Memory   Memory         // the frontier's counts; nil if nothing is counted
+	// Guessed returns how many URLs guessed from script literals of a shape were requested, and
+	// how many of them existed; nil if that is not known.
 	Guessed func(shape string) (asked, there int)
-	Answer  Answer // what its head says; zero before
+	Answer  Answer // from the response head; zero before
 }
 
-// Answer is what the head of an answer says of its body.
+// Answer is what a response head says about the body.
 type Answer struct {
 	Type   string // Content-Type
-	Length int64  // Content-Length; below 0 where it is not told
+	Length int64  // Content-Length; negative if absent
 }
 
-// PageFacts are those of the page on which a link stands.
+// PageFacts concern the page with the link.
 type PageFacts struct {
-	NoFollow     bool // it asks that its links are not followed
-	RelNoFollow  bool // the link itself does
+	NoFollow     bool // the page asks that its links not be followed
+	RelNoFollow  bool // the link itself has rel=nofollow
 	SameBody     bool // too many pages had the same body
-	SoftNotFound bool // it looks like the site's "not found"
+	SoftNotFound bool // it looks like the site's "not found" page
 }
 
-// Memory is what rules may know of the URLs that came before.
+// Memory is what rules may know of earlier URLs.
 type Memory interface {
-	// Count is how many URLs there are of a shape, this one among them.
+	// Count adds one URL of a shape and returns their number.
 	Count(shape string) int
-	// Counted is how many there were before.
+	// Counted returns the number of URLs of a shape so far.
 	Counted(shape string) int
-	// Shortest says whether a length is less than all that were given for
-	// the name before.
+	// Shortest reports whether length is less than all lengths passed for the name before, and
+	// remembers it.
 	Shortest(name string, length int) bool
-	// Discovered is how many URLs there are.
+	// Discovered returns the number of URLs.
 	Discovered() int
-	// Twin says whether the URL of this form is known, or another of it was let through.
+	// Twin reports whether the URL of this form is known, or another URL of it was admitted.
 	Twin(l *Link, form string) bool
 }
 
-// Rules are the names of the rules, in the order in which they are asked.
+// Rules returns the names of the rules, in the order in which they are applied.
 func Rules() (names []string) {
 	for i := range chain {
 		names = append(names, chain[i].Name)
@@ -124,9 +122,9 @@ func Rules() (names []string) {
 	return names
 }
 
-// Decide asks the rules of a point, in order; the first that has something
-// against the link decides. A rule that panics over a link excludes it, by Internal:
-// the goroutines that ask serve all links, and would meet this one in the next run.
+// Decide applies the rules of a point in order; the first that excludes the link decides. A rule that
+// panics excludes the link with Internal: the calling goroutines serve all links, and the panic would
+// recur in the next run.
 func Decide(at Point, l *Link, f *Facts) (v Verdict) {
 	late, rule := false, ""
 	defer broken(&rule, &v)
@@ -144,13 +142,13 @@ func Decide(at Point, l *Link, f *Facts) (v Verdict) {
 	return Verdict{Late: late}
 }
 
-// Step is what one rule says.
+// Step is the verdict of one rule.
 type Step struct {
 	Rule string
 	Verdict
 }
 
-// Walk asks every rule, whatever the point, until one excludes the link.
+// Walk applies every rule, whatever its point, until one excludes the link.
 func Walk(l *Link, f *Facts) (steps []Step) {
 	ask := func(r *rule) (v Verdict) {
 		defer broken(&r.Name, &v)
@@ -166,7 +164,7 @@ func Walk(l *Link, f *Facts) (steps []Step) {
 	return steps
 }
 
-// broken is deferred where a rule is asked: a panic is its verdict.
+// broken is deferred while a rule is applied: it turns a panic into a verdict.
 func broken(rule *string, v *Verdict) {
 	cause := recover()
 	if cause == nil {
@@ -196,10 +194,10 @@ func (r *rule) ask(l *Link, f *Facts) Verdict {
 	return excludes(r.Name, Params{Limit: b.Limit})
 }
 
-// excludes is the verdict of a rule that has something against a URL.
+// excludes returns a verdict that excludes a URL.
 func excludes(rule string, p Params) Verdict { return Verdict{Reason: Reason{rule, p}} }
 
-// excludesIf is the same where that holds; else the rule has nothing against it.
+// excludesIf returns such a verdict if holds is true, else the zero Verdict.
 func excludesIf(holds bool, rule string, p Params) Verdict {
 	if !holds {
 		return Verdict{}
@@ -207,14 +205,14 @@ func excludesIf(holds bool, rule string, p Params) Verdict {
 	return excludes(rule, p)
 }
 
-// softIf makes a verdict that excludes one on the link and not on its URL.
+// softIf makes a verdict that excludes a soft one, if soft is true.
 func (v Verdict) softIf(soft bool) Verdict {
 	v.Soft = soft && v.Excludes()
 	return v
 }
 
-// Again says whether a link that a rule held back in an earlier run may pass
-// with the settings of now, as far as the link alone tells.
+// Again reports whether a link that a rule excluded in an earlier run may pass with the present
+// settings, as far as the link alone tells.
 func Again(l *Link, f *Facts) bool {
 	r := ruleOf(l.Reason.Rule)
 	if r == nil || r.Kind == ofSite || r.Still != nil && r.Still(l.Reason, f.Settings) {
@@ -223,7 +221,7 @@ func Again(l *Link, f *Facts) bool {
 	return !Decide(Found, l, f).Excludes()
 }
 
-// BudgetOf is the budget of the named rule that a URL counts against.
+// BudgetOf returns the budget of the named rule against which a URL counts.
 func BudgetOf(rule string, l *Link, s *Settings) (b Budget, ok bool) {
 	r := ruleOf(rule)
 	if r == nil || r.Budget == nil {

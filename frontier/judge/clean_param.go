@@ -1,7 +1,6 @@
 package judge
 
-// CleanParam folds a URL into the one that a Clean-param line of robots.txt
-// makes of it: that one is fetched instead.
+// CleanParam replaces a URL by the one to which a Clean-param line of robots.txt reduces it.
 const CleanParam = "clean-param"
 
 func cleanParam(l *Link, f *Facts) Verdict {

@@ -6,30 +6,29 @@ import (
 	"time"
 )
 
-// ahead says whether the target holds a date that lies more than so many
-// months after now.
+// ahead reports whether the target contains a date more than the given number of months after now.
 func ahead(target string, now time.Time, months int) bool {
 	return latest(target, firstYear, now.Year()+nearYears, sure) > now.Year()*12+int(now.Month())+months
 }
 
-// What is taken for a year; other numbers of four digits are those of articles.
+// The range of years; other numbers of four digits are taken for those of articles.
 const (
 	firstYear, lastYear = 1900, 2100
-	nearYears           = 20 // further ahead only a URL that names a calendar has dates
+	nearYears           = 20 // years further ahead count only if the URL names a calendar
 )
 
-// certainty is how much looks like a date in what may be one.
+// certainty is how sure it is that digits are a date.
 type certainty int
 
 const (
-	named  certainty = iota // a date where the URL names a calendar, else a number
-	likely                  // a date if there are many alike
+	named  certainty = iota // a date if the URL names a calendar, else a number
+	likely                  // a date if there are many similar ones
 	sure
 )
 
-// latest is the latest date in the target, as months since year 0, 0 if there
-// is none: a year, from the first to the last, and then a month. Where the URL
-// names a calendar, the year may come after the last, and no date is in doubt.
+// latest returns the latest date in the target in months since year 0; 0 if there is none. A date is a
+// year from first to last followed by a month. If the URL names a calendar, later years count too, and
+// the certainty does not matter.
 func latest(target string, first, last int, least certainty) (months int) {
 	for i := 0; i+4 <= len(target); {
 		if target[i] < '0' || target[i] > '9' {
@@ -53,9 +52,8 @@ func latest(target string, first, last int, least certainty) (months int) {
 	return months
 }
 
-// monthAt is the month that belongs to the year that the digits from at to
-// end begin with: in the same digits, or behind a separator, or in a parameter
-// named for it. It is 0 if there is none.
+// monthAt returns the month for the year with which the digits from at to end begin: it is in the same
+// digits, follows a separator, or is in a parameter of its own. It returns 0 if there is none.
 func monthAt(target string, at, end int) (month int, c certainty) {
 	switch end - at {
 	case 8:
@@ -78,10 +76,10 @@ func monthAt(target string, at, end int) (month int, c certainty) {
 		c = likely
 		if target[end] == '/' {
 			if target[max(at-1, 0)] == '/' && (rest == "" || !isLetter(rest[0])) {
-				c = sure // segments of their own
+				c = sure // path segments of their own
 			}
 		} else if rest != "" && strings.IndexByte("-_.", rest[0]) >= 0 && upTo(31, leadingDigits(rest[1:])) > 0 {
-			c = sure // there is a day, too
+			c = sure // a day follows
 		}
 		return upTo(12, digits), c
 	}
@@ -96,7 +94,7 @@ func leadingDigits(s string) string {
 	return s[:n]
 }
 
-// upTo is the number that one digit or two are, 0 if it is over most.
+// upTo parses one or two digits; it returns 0 if the number is over most.
 func upTo(most int, digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil || len(digits) > 2 || n > most {
@@ -105,8 +103,8 @@ func upTo(most int, digits string) int {
 	return n
 }
 
-// yearAlone is the first month where the parameter whose value begins at
-// target[at:] is a year by its name. A y may also be a place on a map.
+// yearAlone returns the first month if the parameter with the value at target[at:] is named as a year.
+// A parameter y may also be a coordinate.
 func yearAlone(target string, at int) (month int, c certainty) {
 	switch before := strings.ToLower(target[:at]); {
 	case strings.HasSuffix(before, "year="):
@@ -129,9 +127,8 @@ func hasMonth(target string) bool {
 	return false
 }
 
-// standsAlone says whether digits without separators may be a date: not a
-// part of a word, and not the value of a parameter that has nothing to do
-// with time.
+// standsAlone reports whether digits without separators may be a date: they are not part of a word, nor
+// the value of a parameter unrelated to time.
 func standsAlone(target string, at, end int) bool {
 	if at > 0 && isLetter(target[at-1]) || end < len(target) && isLetter(target[end]) {
 		return false
@@ -139,8 +136,7 @@ func standsAlone(target string, at, end int) bool {
 	return at == 0 || target[at-1] != '=' || ofTime(target, at)
 }
 
-// ofTime says whether target[at] is in the value of a parameter that has to
-// do with time.
+// ofTime reports whether target[at] is in the value of a parameter related to time.
 func ofTime(target string, at int) bool {
 	name, _, isValue := strings.Cut(target[strings.LastIndexAny(target[:at], "?&;")+1:at], "=")
 	if !isValue {
@@ -155,8 +151,8 @@ func ofTime(target string, at int) bool {
 	return false
 }
 
-// namesCalendar says whether the number at target[at:] is that of a calendar:
-// by the name of its parameter, or by a word anywhere in the target.
+// namesCalendar reports whether the number at target[at:] belongs to a calendar, judged by the name of
+// its parameter or a word anywhere in the target.
 func namesCalendar(target string, at int) bool {
 	if ofTime(target, at) {
 		return true

@@ -1,7 +1,7 @@
 package judge
 
-// Depth excludes pages that are more links away from the seed than was asked
-// for. A shorter way to the page may be found later.
+// Depth excludes pages that are more links from the seed than the settings allow. A shorter path may be
+// found later.
 const Depth = "depth"
 
 func depth(l *Link, f *Facts) Verdict {

@@ -1,7 +1,7 @@
 package judge
 
-// Discovered bounds the URLs of a crawl. Those beyond it are not remembered,
-// since that is what costs memory and disk.
+// Discovered limits the URLs of a crawl. Further URLs are not recorded, since recording is what costs
+// memory and disk.
 const Discovered = "discovered"
 
 func discovered(_ *Link, f *Facts) Verdict {

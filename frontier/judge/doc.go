@@ -1,23 +1,21 @@
-// Package judge answers: may this link be fetched, and by which rule? It is
-// one list of small rules (list.go), one file each, asked in order; the first
-// that decides is named, as Heritrix' DecideRuleSequence does it. Rules are
-// pure: they see the link and the facts, the time among them, and nothing
-// else.
+// Package judge decides whether a link may be fetched, and by which rule. It is a list of small rules
+// (list.go), one file each, applied in order; the first that excludes the link decides. (In Heritrix's
+// DecideRuleSequence it is the last one.) Rules are pure functions of the link and the facts, which
+// include the time.
 //
-// A link is asked about at a few points of its way, and each rule says at
-// which of them it knows enough:
+// A link is judged at several points; each rule names those at which it has what it needs:
 //
-//	Found     a page that was read names it          (the worker)
-//	Compared  that page looks like a "not found"     (the worker)
-//	Offered   it is to go into the frontier          (the committer)
-//	Added     it goes into the frontier, which counts (the committer)
-//	Taken     its turn has come                      (the loop)
-//	Asked     the same, of the seed, a sitemap, a robots.txt
-//	Answered  the head of its answer is there        (the worker)
+//	Found     a parsed page links to it               (the worker)
+//	Compared  that page looks like a "not found"      (the worker)
+//	Offered   it is about to enter the frontier       (the committer)
+//	Added     it enters the frontier, which counts it (the committer)
+//	Taken     its turn has come                       (the loop)
+//	Asked     the same, for the seed, a sitemap, a robots.txt
+//	Answered  the head of its response has arrived    (the worker)
 //
-// A verdict's reason is stored as it is: the rule's name and its parameters.
-// Words are made of it in words.go, for people only.
+// The reason of a verdict is stored as the rule's name and its parameters; words.go describes it for
+// users.
 //
-// A new rule is one file with its name, its function and its test, and one
-// line in list.go; a sentence in words.go if its name does not say enough.
+// A new rule needs one file with its name and function, a test, one line in list.go, and a sentence in
+// words.go if its name does not say enough.
 package judge

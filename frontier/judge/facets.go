@@ -1,7 +1,7 @@
 package judge
 
-// Facets bounds the queries of two parameters and more on one path, where
-// filters combine: a shop shows itself by the combinations of names.
+// Facets limits the queries with two or more parameters on one path, where filters are combined. A shop
+// is recognized by the number of combinations of parameter names.
 const Facets = "facets"
 
 // manyCombinations of parameter names on one path make it a shop.
@@ -19,7 +19,7 @@ func facets(l *Link, f *Facts) Budget {
 	return Budget{Shape: path, Limit: f.Facets, Late: true}
 }
 
-// combinations counts the combinations of names on a path, this one among them.
+// combinations returns the number of combinations of names on a path, this one included.
 func combinations(path, names string, m Memory) int {
 	if m.Count("combination "+path+"?"+names) == 1 {
 		return m.Count("combinations " + path)

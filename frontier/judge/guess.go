@@ -6,15 +6,13 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Guess excludes what a literal in a script may name, where of the literals
-// like it fewer than half named anything.
+// Guess excludes a URL guessed from a script literal if fewer than half of the similar ones existed.
 const Guess = "guess"
 
-// Guessed is said of an answer that shows a literal to name nothing.
+// Guessed is the reason's text for a guessed URL that does not exist.
 const Guessed = "guessed from a text in a script"
 
-// enoughGuesses is how many answers tell what a shape is worth, vainGuesses how many
-// where nothing was there.
+// enoughGuesses is how many responses suffice to judge a shape, vainGuesses how many if no URL existed.
 const (
 	enoughGuesses = 8
 	vainGuesses   = 4
@@ -29,18 +27,16 @@ func guess(l *Link, f *Facts) Verdict {
 	return excludesIf(vain, Guess, Params{}).softIf(true) // a page may link to it
 }
 
-// guessedBefore holds back what was: what became of the guesses then is not known
-// any more, and no setting changes what they are worth.
+// guessedBefore keeps excluded guesses excluded: the earlier results are not known any more, and no
+// setting changes them.
 func guessedBefore(Reason, *Settings) bool { return true }
 
-// GuessShape is what literals have in common that name files of one type in
-// one directory.
+// GuessShape returns the shape of a guessed URL: its directory and file extension.
 func GuessShape(u weburl.URL) string {
 	return u.Origin() + path.Dir(u.Path()) + "/*" + path.Ext(u.Path())
 }
 
-// Alternate excludes what is a page again in another form, or is for
-// programs, where that was asked for.
+// Alternate excludes other forms of a page and data for programs, if the settings ask for that.
 const Alternate = "alternate"
 
 func alternate(l *Link, f *Facts) Verdict {

@@ -2,19 +2,18 @@ package judge
 
 import "strings"
 
-// Hashes name versions: a commit, a file as it was. A repository's browser
-// has each of them in its URLs, whole or cut to its beginning.
+// Hashes name versions: a commit, or a file as it was. The URLs of a repository browser contain them,
+// complete or abbreviated.
 
-// leastHash is the fewest octets of a hash that is cut short. Fossil has ten,
-// Mercurial twelve.
+// leastHash is the length of the shortest abbreviated hash. Fossil uses ten octets, Mercurial twelve.
 const leastHash = 8
 
-// versionKey is how much of a hash tells one version from another.
+// versionKey is how many octets of a hash identify a version.
 const versionKey = 8
 
-// eachHash calls f for the beginning and the end of every hash in a text: a
-// word of lower-case hexadecimal digits, with digits and letters among them
-// unless it is as long as an MD5.
+// eachHash calls f with the start and the end of every hash in a text: a word of at least least
+// lower-case hexadecimal digits that contains both digits and letters, or has the length of an MD5 or
+// more.
 func eachHash(s string, least int, f func(from, to int)) {
 	for i := 0; i < len(s); {
 		if !isWord(s[i]) {
@@ -45,8 +44,7 @@ func hasHash(s string, least int) (has bool) {
 	return has
 }
 
-// withoutHashes makes every hash of a target a star, and lists the versions
-// that they name.
+// withoutHashes replaces every hash in a target by a star, and lists the versions they name.
 func withoutHashes(target string) (shape string, versions []string) {
 	var b strings.Builder
 	end := 0

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// HowImported begins how the URL of an imported capture was found, before the letter of its last hop.
+// HowImported is the How of an imported capture, without the letter of its last hop.
 const HowImported = "imported, hop "
 
-// hops are the letters of what is no link of a page; 0 begins a path.
+// hops has the hop letters of URLs that are not links of a page; 0 begins a path.
 var hops = map[How]byte{HowSeed: 0, HowGiven: 0, HowRedirect: 'R', HowRobots: 'P', HowUsageFile: 'P', HowLicense: 'P',
 	HowSitemap: 'M', HowSitemapIndex: 'M', HowSitemapLine: 'M', HowProbe: 'I', HowName: 'I', HowOwnName: 'I',
 	HowGuess: 'I', HowDamaged: 0, "imported": 0, "in the archive": 0}
 
-// Hop is how a URL was found as a letter of Heritrix (org.archive.modules.extractor.Hop): L link, E embed,
-// R redirect, P prerequisite, M manifest (a sitemap), X in a script, I inferred; 0 where a path
-// begins, or nothing is known of it.
+// Hop returns the letter by which Heritrix (org.archive.modules.extractor.Hop) denotes how a URL was
+// found: L link, E embed, R redirect, P prerequisite, M manifest (a sitemap), X speculative (from a
+// script), I inferred; 0 if a path begins here or nothing is known.
 func Hop(how How, requisite, via bool) byte {
 	letter, ok := hops[how]
 	imported, isImported := strings.CutPrefix(string(how), HowImported)
 	switch {
 	case how == HowSeed && via:
-		return 'R' // where the seed redirects to
+		return 'R' // the target of a seed's redirect
 	case ok:
 		return letter
 	case isImported && len(imported) == 1:
@@ -34,11 +34,11 @@ func Hop(how How, requisite, via bool) byte {
 	return 'L'
 }
 
-// MaxHops is how many letters a path of hops has: of longer ones the last, behind the number of the
-// others and a plus, as Heritrix has it (CrawlURI.extendHopsPath).
+// MaxHops is how many letters of a hop path are kept: the last ones, after the number of those left out
+// and a plus, as in Heritrix (CrawlURI.extendHopsPath).
 const MaxHops = 50
 
-// ExtendHops adds a hop to a path, if it is one.
+// ExtendHops appends a hop to a path; hop 0 appends nothing.
 func ExtendHops(path string, hop byte) string {
 	if hop == 0 {
 		return path
@@ -48,7 +48,7 @@ func ExtendHops(path string, hop byte) string {
 		n, letters = "0", path
 	}
 	if letters += string(rune(hop)); len(letters) > MaxHops {
-		left, _ := strconv.Atoi(n) // of our own making
+		left, _ := strconv.Atoi(n) // written by this function
 		n, letters, long = strconv.Itoa(left+1), letters[1:], true
 	}
 	if long {

@@ -22,7 +22,7 @@ func TestHop(t *testing.T) {
 			t.Errorf("%s, %v, %v: %q, want %q", c.how, c.requisite, c.via, got, c.want)
 		}
 	}
-	// As org.archive.modules.CrawlURITest has it.
+	// Taken from org.archive.modules.CrawlURITest.
 	l := func(n int) string { return strings.Repeat("L", n) }
 	for from, want := range map[string]string{"": "X", "L": "LX", l(49): l(49) + "X", l(50): "1+" + l(49) + "X",
 		"99+" + l(50): "100+" + l(49) + "X"} {

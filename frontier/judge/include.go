@@ -7,7 +7,7 @@ import (
 	"curtsy/politeness/rules"
 )
 
-// Exclude excludes what matches one of the patterns that were given for it.
+// Exclude excludes URLs that match one of the exclude patterns.
 const Exclude = "exclude"
 
 func exclude(l *Link, f *Facts) Verdict {
@@ -20,8 +20,7 @@ func exclude(l *Link, f *Facts) Verdict {
 	return Verdict{}
 }
 
-// Include excludes pages, but for the seed, that match none of the patterns
-// that were given for it.
+// Include excludes pages, except the seed, that match none of the include patterns.
 const Include = "include"
 
 func include(l *Link, f *Facts) Verdict {

@@ -1,6 +1,6 @@
 package judge
 
-// Length excludes URLs of more octets than any page has.
+// Length excludes URLs that are longer than those of real pages.
 const Length = "length"
 
 func length(l *Link, f *Facts) Verdict {

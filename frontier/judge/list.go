@@ -1,7 +1,7 @@
 package judge
 
-// chain is the list of the rules, in the order in which they are asked. The
-// first that decides is named.
+// chain is the list of the rules, in the order in which they are applied. The first that excludes a
+// link decides.
 var chain = []rule{
 	{Name: SameBody, Kind: ofTrap, At: Found, Judge: sameBody, Still: sameBodyOn},
 	{Name: Name, Kind: ofSite, At: Found | Taken, Judge: name},

@@ -9,8 +9,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Name folds a URL under one of the site's other names into the same one under
-// its primary name, which is asked instead: each page is fetched once.
+// Name replaces a URL under another name of the site by the one under its primary name, so that each
+// page is fetched once.
 const Name = "name"
 
 func name(l *Link, f *Facts) Verdict {
@@ -23,23 +23,22 @@ func name(l *Link, f *Facts) Verdict {
 	return v
 }
 
-// AtPrimary is the URL under the site's primary name.
+// AtPrimary returns the URL under the site's primary name.
 func (s *Scope) AtPrimary(u weburl.URL) weburl.URL {
 	return weburl.FromCanonical(s.Primary + u.Target())
 }
 
-// Sibling says whether a URL that is not of the site may prove to be: its origin
-// would be another name of it, if one is seen to redirect to the other.
+// Sibling reports whether a URL outside the site may prove to be part of it: its origin would be another
+// name of the site if one redirects to the other.
 func (s *Scope) Sibling(u weburl.URL) bool {
 	return !s.Main(u) && slices.ContainsFunc(s.Origins, func(origin string) bool {
 		return SameSite(weburl.FromCanonical(origin+"/"), u)
 	})
 }
 
-// SameSite says whether two URLs may be of one site by their origins: http or
-// https, both at their usual ports or at one port, with or without "www.". That
-// they are takes a redirect from one to the other. Another port or another
-// subdomain is another site, for all that is known.
+// SameSite reports whether two URLs may be of one site, judged by their origins: http or https, both at
+// their default ports or at the same port, with or without "www.". A redirect between them must confirm
+// it. Another port or subdomain is considered another site.
 func SameSite(a, b weburl.URL) bool {
 	if SiteHost(a.Hostname()) != SiteHost(b.Hostname()) {
 		return false
@@ -50,14 +49,14 @@ func SameSite(a, b weburl.URL) bool {
 	return a.Host() == a.Hostname() && b.Host() == b.Hostname()
 }
 
-// SiteKey is what the names of one site have in common: the host without "www.", and
-// its port where that is not the usual one.
+// SiteKey returns what the names of one site have in common: the host without "www.", and the port if it
+// is not the default.
 func SiteKey(u weburl.URL) string {
 	return SiteHost(u.Hostname()) + strings.TrimPrefix(u.Host(), u.Hostname())
 }
 
-// SiteHost is a host without "www.", which stays before a public suffix, as in
-// www.co.uk: what is left there is no site.
+// SiteHost returns a host without "www.", which is kept before a public suffix, as in www.co.uk, since
+// no site would be left.
 func SiteHost(host string) string {
 	rest, ok := strings.CutPrefix(host, "www.")
 	if !ok {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// parameters are those of a query. A semicolon separates them, too: HTML 4.01
-// §B.2.2 asks for it, gitweb and the listings of Apache do it.
+// parameters iterates over the parameters of a query. Semicolons separate them too: HTML 4.01 §B.2.2
+// recommends that; gitweb and Apache's directory listings use it.
 func parameters(query string) iter.Seq[string] {
 	return strings.FieldsFuncSeq(query, func(c rune) bool { return c == '&' || c == ';' })
 }
@@ -23,8 +23,8 @@ func parameterNames(query string) (names string, n int) {
 	return strings.Join(list, "&"), len(list)
 }
 
-// separator is what stands between the parameters of a query: semicolons only
-// where there is no ampersand and each of its parts has a name and a value.
+// separator returns the separator of the parameters of a query: a semicolon only if there is no
+// ampersand and each part has the form name=value.
 func separator(query string) string {
 	if strings.Contains(query, "&") {
 		return "&"

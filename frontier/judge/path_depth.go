@@ -2,7 +2,7 @@ package judge
 
 import "strings"
 
-// PathDepth excludes paths of more segments than any page has.
+// PathDepth excludes paths with more segments than those of real pages.
 const PathDepth = "path-depth"
 
 func pathDepth(l *Link, f *Facts) Verdict {

@@ -2,7 +2,7 @@ package judge
 
 import "strings"
 
-// Pattern bounds the URLs that differ in digits only.
+// Pattern limits the URLs that differ only in digits.
 const Pattern = "pattern"
 
 func pattern(l *Link, f *Facts) Budget {
@@ -13,7 +13,7 @@ func pattern(l *Link, f *Facts) Budget {
 	return Budget{Shape: shape, Limit: f.Pattern}
 }
 
-// withoutDigits makes every run of digits a 0.
+// withoutDigits replaces every run of digits by a 0.
 func withoutDigits(s string) (shape string, digits bool) {
 	i := strings.IndexFunc(s, func(r rune) bool { return r >= '0' && r <= '9' })
 	if i < 0 {

@@ -6,7 +6,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Prefix excludes pages that are not below the seed's directory.
+// Prefix excludes pages outside the seed's directory.
 const Prefix = "prefix"
 
 func prefix(l *Link, f *Facts) Verdict {
@@ -14,8 +14,8 @@ func prefix(l *Link, f *Facts) Verdict {
 	return excludesIf(above, Prefix, Params{Text: f.Prefix}).softIf(isRobots(l))
 }
 
-// prefixed is the URL as its prefix is compared: under any of the site's names
-// its path counts.
+// prefixed returns the URL for comparison with Prefix: under the site's first origin if it is at any of
+// the site's names.
 func (s *Scope) prefixed(u weburl.URL) string {
 	if s.Main(u) {
 		return s.Origins[0] + u.Target()

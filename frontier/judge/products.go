@@ -1,8 +1,7 @@
 package judge
 
-// Products bounds, over the whole site, the URLs that multiply versions by
-// paths and by views: each file as it was in each commit, each in six ways.
-// What is shown once, a commit or a file, is fetched before any of them.
+// Products limits, over the whole site, the URLs that multiply versions by paths and views: each file
+// in each commit, each in six views. Single views of commits and files are fetched before any of them.
 const Products = "products"
 
 // manyViews of one version make it one that multiplies.
@@ -12,7 +11,7 @@ func products(l *Link, f *Facts) Budget {
 	if l.Class == Requisite || f.Products <= 0 {
 		return Budget{}
 	}
-	if f.Memory == nil { // of one that was held back before
+	if f.Memory == nil { // judging a URL that was excluded before
 		return Budget{Shape: l.URL.Origin(), Limit: f.Products}
 	}
 	shape, versions := withoutHashes(l.URL.Target())

@@ -2,9 +2,9 @@ package judge
 
 import "strings"
 
-// QueryVariants bounds the queries with the same parameters on one path: half
-// the budget for each parameter beyond the first. Where one of them names a
-// version, each view of it has a budget of its own: every commit is a page. A query may have no parameter: "?&".
+// QueryVariants limits the queries with the same parameter names on one path; the budget is halved for
+// each parameter beyond the first. If a parameter names a version, each view of it has its own budget,
+// since every commit is a page. A query may have no parameter: "?&".
 const QueryVariants = "query-variants"
 
 func queryVariants(l *Link, f *Facts) Budget {
@@ -20,7 +20,7 @@ func queryVariants(l *Link, f *Facts) Budget {
 		Limit: max(f.QueryVariants>>max(0, min(n-1, 6)), 10)}
 }
 
-// views are the names of parameters, with the values that are words: a=commit.
+// views returns the parameter names, with the values that are words: a=commit.
 func views(query string) string {
 	var b strings.Builder
 	for p := range parameters(query) {

@@ -6,29 +6,28 @@ import (
 	"slices"
 )
 
-// Reason says which rule decided, and with what. It is comparable; the zero
-// Reason is none.
+// Reason says which rule decided, and with what parameters. It is comparable; the zero Reason is none.
 type Reason struct {
 	Rule   string `json:"rule"`
 	Params `json:"params,omitzero"`
 }
 
-// Params are what a rule decided with; each rule uses the ones it needs.
+// Params are the parameters of a decision; each rule uses those that it needs.
 type Params struct {
 	Limit   int    `json:"limit,omitempty"`   // the budget or bound that was exceeded
-	Line    int    `json:"line,omitempty"`    // of robots.txt
+	Line    int    `json:"line,omitempty"`    // line of robots.txt
 	Text    string `json:"text,omitempty"`    // the line, the pattern or the kind of failure
-	Version string `json:"version,omitempty"` // of robots.txt
-	Status  int    `json:"status,omitempty"`  // of the answer
+	Version string `json:"version,omitempty"` // version of robots.txt
+	Status  int    `json:"status,omitempty"`  // status of the response
 }
 
-// IsZero says whether there is no reason.
+// IsZero reports whether there is no reason.
 func (r Reason) IsZero() bool { return r == Reason{} }
 
-// String is the reason in words.
+// String describes the reason in words.
 func (r Reason) String() string { return Words(r) }
 
-// Encode is the reason as it is stored: JSON, or nothing for none.
+// Encode returns the reason as it is stored: JSON, or nothing for the zero Reason.
 func (r Reason) Encode() []byte {
 	if r.IsZero() {
 		return nil
@@ -37,7 +36,7 @@ func (r Reason) Encode() []byte {
 	return b
 }
 
-// Decode reads what Encode wrote.
+// Decode decodes what Encode returned.
 func Decode(b []byte) (r Reason, err error) {
 	if len(b) > 0 {
 		err = json.Unmarshal(b, &r)
@@ -48,14 +47,14 @@ func Decode(b []byte) (r Reason, err error) {
 // Tally counts URLs by reason.
 type Tally map[Reason]int
 
-// Count is a reason, and how many URLs it holds for.
+// Count is a reason, and the number of URLs with it.
 type Count struct {
 	Reason
 	Count int `json:"count"`
 }
 
-// Largest lists at most n reasons, the most frequent first; all for n < 0.
-// URLs without a reason are left out.
+// Largest returns the n most frequent reasons, the most frequent first; all of them for n < 0. URLs without
+// a reason are left out.
 func (t Tally) Largest(n int) []Count {
 	list := make([]Count, 0, len(t))
 	for r, count := range t {
@@ -73,7 +72,7 @@ func (t Tally) Largest(n int) []Count {
 	return list
 }
 
-// Rules counts URLs by the name of the rule.
+// Rules returns the number of URLs per rule.
 func (t Tally) Rules() map[string]int {
 	rules := map[string]int{}
 	for r, n := range t {
@@ -84,7 +83,7 @@ func (t Tally) Rules() map[string]int {
 	return rules
 }
 
-// MarshalJSON writes a list, since a reason is no name.
+// MarshalJSON encodes a list, since a Reason cannot be an object key.
 func (t Tally) MarshalJSON() ([]byte, error) {
 	list := t.Largest(-1)
 	if n := t[Reason{}]; n > 0 {
@@ -93,7 +92,7 @@ func (t Tally) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes what MarshalJSON returned.
 func (t *Tally) UnmarshalJSON(b []byte) error {
 	var list []Count
 	if err := json.Unmarshal(b, &list); err != nil {

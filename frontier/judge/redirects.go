@@ -1,10 +1,9 @@
 package judge
 
-// Redirects excludes the target of a redirect at the end of a long chain. A
-// link may lead there later.
+// Redirects excludes the target of a redirect at the end of a long chain. A link may lead there later.
 const Redirects = "redirects"
 
-// MaxRedirects is how many redirects are followed one after another.
+// MaxRedirects is how many redirects in a row are followed.
 const MaxRedirects = 20
 
 func redirects(l *Link, _ *Facts) Verdict {

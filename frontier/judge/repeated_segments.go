@@ -2,17 +2,15 @@ package judge
 
 import "strings"
 
-// RepeatedSegments excludes paths in which a run of segments follows itself
-// again and again, as relative links make them where a server ignores the
-// rest of a path: /a/a/a, or /a/b/a/b/a/b.
+// RepeatedSegments excludes paths with a repeated run of segments, such as /a/a/a or /a/b/a/b/a/b.
+// Relative links create them when a server ignores the rest of a path.
 const RepeatedSegments = "repeated-segments"
 
 func repeatedSegments(l *Link, f *Facts) Verdict {
 	return excludesIf(f.Repeats > 0 && repeats(l.URL.Path(), f.Repeats), RepeatedSegments, Params{Limit: f.Repeats})
 }
 
-// repeats says whether a run of segments follows itself n times: /a/a/a, or
-// /a/b/a/b/a/b.
+// repeats reports whether a run of segments occurs n times in a row.
 func repeats(path string, n int) bool {
 	if strings.Count(path, "/") < n {
 		return false

@@ -10,7 +10,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// counts is a memory of its own.
+// counts is an in-memory Memory.
 type counts map[string]int
 
 func (c counts) Count(shape string) int   { c[shape]++; return c[shape] }
@@ -45,9 +45,9 @@ func TestHashesAreKnownByTheirForm(t *testing.T) {
 		"/info/3c53b6364e":                                            {"3c53b636"},
 		"/zip/3c53b6364e/p-3c53b6364e.zip":                            {"3c53b636", "3c53b636"},
 		"/?a=blob;h=0123456789abcdef0123456789abcdef01234567;hb=HEAD": {"01234567"},
-		"/article/20261122":                                           nil, // digits alone
-		"/facade/defaced":                                             nil, // letters alone
-		"/3c53b63":                                                    nil, // short
+		"/article/20261122":                                           nil, // only digits
+		"/facade/defaced":                                             nil, // only letters
+		"/3c53b63":                                                    nil, // too short
 		"/ABCDEF0123":                                                 nil,
 		"/g3c53b6364e":                                                nil,
 		"/00000000000000000000000000000000":                           {"00000000"},
@@ -58,8 +58,8 @@ func TestHashesAreKnownByTheirForm(t *testing.T) {
 	}
 }
 
-// The page of each version comes at once, and the first of each shape; further
-// views are late, and those of a version with many count against the budget.
+// The page of each version, and the first view of each shape, is fetched at once; further views are
+// late, and those of a version that has many count against the budget.
 func TestProductsOfVersionsAndViews(t *testing.T) {
 	f := &Facts{Settings: &Settings{Traps: Traps{Products: 20}}, Memory: counts{}}
 	judged := func(target string) string {
@@ -110,7 +110,7 @@ func TestArchivesOfTheWholeTree(t *testing.T) {
 	}
 }
 
-// Every commit of a long history is a page; other queries share one budget.
+// Each kind of view of versions has its own query budget: many commits exhaust none of them.
 func TestEachViewOfVersionsHasABudgetOfItsOwn(t *testing.T) {
 	f := &Facts{Settings: &Settings{Traps: Traps{QueryVariants: 100, Products: 5}}, Memory: counts{}}
 	left := map[string]int{}
@@ -128,9 +128,9 @@ func TestEachViewOfVersionsHasABudgetOfItsOwn(t *testing.T) {
 	}
 }
 
-// A browser of a repository shows check-ins on timelines, which can begin at any of
-// their dates in several ways, and each of which leads to more of them. Whatever
-// answer comes first, the check-ins come before most of these views.
+// A repository browser such as Fossil's shows check-ins on timelines, which can begin at any date in
+// several ways and link to more timelines. In whichever order responses arrive, the check-ins are
+// fetched before most of these views.
 func TestCheckInsComeBeforeViewsByDate(t *testing.T) {
 	const checkIns, shown = 200, 20
 	info := func(n int) string { return fmt.Sprintf("/info/%02xa%07xf", n%256, n) }
@@ -169,8 +169,8 @@ func TestCheckInsComeBeforeViewsByDate(t *testing.T) {
 	}
 }
 
-// crawlOrder is the order in which the pages of a site are asked for, where four are
-// at a time and any of them answers first.
+// crawlOrder returns the order in which the pages of a site are fetched, four at a time and with
+// responses in random order.
 func crawlOrder(start string, links func(target string) []string, r *rand.Rand) (order []string) {
 	f := &Facts{Settings: &Settings{Traps: Traps{Products: 2000, Facets: 500, Calendar: 4000, QueryVariants: 2000}},
 		Memory: counts{}}

@@ -1,7 +1,7 @@
 package judge
 
-// SameBody excludes the links of a page whose body so many pages had before:
-// a soft 404, or a tree that mirrors itself.
+// SameBody excludes the links of a page whose body too many pages had before: a soft 404, or a tree that
+// contains itself.
 const SameBody = "same-body"
 
 func sameBody(_ *Link, f *Facts) Verdict {

@@ -2,9 +2,8 @@ package judge
 
 import "curtsy/internal/weburl"
 
-// SamePage gives the one form that all URLs of a page share which differ in a
-// session id, in the order of their parameters or in needless escapes of their
-// values, and whether u is another.
+// SamePage returns the common form of all URLs that differ only in a session id, in the order of their
+// parameters or in needless escapes, and whether it differs from u.
 func SamePage(u weburl.URL) (form weburl.URL, another bool) {
 	text, _ := twin(u)
 	if text == "" {

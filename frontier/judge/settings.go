@@ -8,8 +8,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Settings are what the rules were set to. They are a value: to widen the
-// scope, make others.
+// Settings are the settings of the rules. They are not modified: With returns a widened copy.
 type Settings struct {
 	Scope
 	Traps
@@ -18,55 +17,54 @@ type Settings struct {
 // Scope says which URLs belong to the crawl.
 type Scope struct {
 	Origins        []string         // "scheme://host[:port]" of the seed and its aliases
-	Primary        string           // of Origins, that under which pages are asked for; "" until it is known
-	Include        []*regexp.Regexp // a page must match one, if there are any; requisites need not
-	Exclude        []*regexp.Regexp // nothing that matches one is fetched
-	MaxDepth       int              // links from the seed; 0 is no limit
-	AnyRequisites  bool             // requisites of kept pages may come from other hosts
-	Domain         string           // with all hosts below it; "" is none
-	Port           string           // of the hosts below Domain: the seed's, as ":8080"; "" is the scheme's
-	Prefix         string           // what the URLs of pages begin with; "" is any
-	SkipAlternates bool             // links to other forms of a page, and for programs, are not followed
-	SkipTypes      []string         // answers of these types are not read: "video/*"
-	SkipLarger     int64            // nor those that say they have more octets; 0 is no limit
+	Primary        string           // the one of Origins under which pages are fetched; "" until it is known
+	Include        []*regexp.Regexp // if not empty, a page must match one of them; requisites need not
+	Exclude        []*regexp.Regexp // nothing that matches one of them is fetched
+	MaxDepth       int              // limit on links from the seed; 0 is none
+	AnyRequisites  bool             // requisites of fetched pages may come from other hosts
+	Domain         string           // this host and all hosts below it are in scope; "" is none
+	Port           string           // port of the hosts of Domain: the seed's, as ":8080"; "" is the default
+	Prefix         string           // required prefix of the URLs of pages; "" is none
+	SkipAlternates bool             // do not follow links to other forms of a page and to data for programs
+	SkipTypes      []string         // response types whose body is not read: "video/*"
+	SkipLarger     int64            // do not read bodies with a larger Content-Length; 0 is no limit
 }
 
-// Traps bounds what a site can make a crawl fetch without end. Each rule has
-// a name and a budget; 0 turns a rule off. What a rule holds back is
-// disregarded with its name, and goes through when the budget is raised.
+// Traps limits what a site can make a crawl fetch without end. Each field is the budget of one rule; 0
+// turns it off. A URL that a rule excludes is disregarded with the rule's name, and admitted when the
+// budget is raised.
 type Traps struct {
 	PathDepth     int  // segments of a path
-	Repeats       int  // times that one run of segments follows itself
+	Repeats       int  // times that a run of segments occurs in a row
 	Length        int  // octets of a URL
-	Ahead         int  // months that a date in a URL lies in the future
-	QueryVariants int  // queries with the same parameters on one path; half of it for each parameter beyond the first
-	Facets        int  // queries of two parameters and more on one path, once there are over 32 combinations of names
-	Versions      int  // queries with a hash on ever other paths below the same two segments: old states of files
-	Archives      int  // archives of the whole tree, by version, of one shape
+	Ahead         int  // months by which a date in a URL may lie in the future
+	QueryVariants int  // queries with the same parameters on one path; halved for each parameter beyond the first
+	Facets        int  // queries with two or more parameters on a path that has over 32 combinations of names
+	Versions      int  // queries with a hash on different paths below the same two segments: old states of files
+	Archives      int  // archives of the whole tree, one per version, of one shape
 	Products      int  // further views of versions that have many, over the whole site
 	Discovered    int  // URLs in all
-	Calendar      int  // URLs with a date that differ in digits only; an eighth of it where dates are months
-	Pattern       int  // URLs that differ in digits only
-	Twins         bool // sessions and orders of parameters that make no new page
-	SameBody      int  // pages with one and the same body whose links are followed
-	SoftNotFound  int  // pages that look alike before the site is asked for a name that does not exist
+	Calendar      int  // URLs that differ only in the digits of a date; an eighth for months, a quarter for dated views
+	Pattern       int  // URLs that differ only in digits
+	Twins         bool // recognize session ids and parameter orders that make no new page
+	SameBody      int  // pages with the same body whose links are followed
+	SoftNotFound  int  // similar pages before a made-up name is requested
 }
 
-// DefaultTraps are budgets that real sites stay below.
+// DefaultTraps returns budgets that real sites stay below.
 func DefaultTraps() Traps {
 	return Traps{PathDepth: 60, Repeats: 5, Length: 2000, Ahead: 18, QueryVariants: 20_000, Facets: 1000,
 		Versions: 1000, Archives: 2, Products: 5000, Discovered: 3_000_000,
 		Calendar: 10_000, Pattern: 1_000_000, Twins: true, SameBody: 20, SoftNotFound: 20}
 }
 
-// Holds says whether the URL is of one of the scope's hosts.
+// Holds reports whether the URL is in scope by its origin.
 func (s *Scope) Holds(u weburl.URL) bool { return s.Main(u) || s.below(u) }
 
-// Main says whether the URL is of the seed's origin or an alias of it, without
-// which there is no crawl.
+// Main reports whether the URL is at the seed's origin or an alias of it.
 func (s *Scope) Main(u weburl.URL) bool { return slices.Contains(s.Origins, u.Origin()) }
 
-// below says whether the URL is of a host of the scope's domain.
+// below reports whether the URL's host is Domain or below it.
 func (s *Scope) below(u weburl.URL) bool {
 	host := u.Hostname()
 	if s.Domain == "" || host != s.Domain && !strings.HasSuffix(host, "."+s.Domain) {
@@ -76,14 +74,14 @@ func (s *Scope) below(u weburl.URL) bool {
 	return port == "" || port == s.Port
 }
 
-// Names is what a visit tells of the names of the site, each "" where it tells nothing.
+// Names is what a visit reveals about the names of the site; each field may be "".
 type Names struct {
 	Alias   string // an origin that is another name of the site
-	Primary string // the origin that answers for it
-	Apart   string // an origin that might have been a name, and answers for itself
+	Primary string // the origin that answers for the site
+	Apart   string // an origin that might have been a name and is a separate site
 }
 
-// With are the settings with what was learned of the site's names.
+// With returns the settings extended by what was learned about the site's names.
 func (s *Settings) With(n Names) *Settings {
 	if n.Alias == "" && n.Primary == "" {
 		return s

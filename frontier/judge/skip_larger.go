@@ -1,7 +1,7 @@
 package judge
 
-// SkipLarger excludes answers that say that they are larger than what was
-// given for it: their body is not read. One that does not say is read.
+// SkipLarger excludes responses whose Content-Length exceeds the setting; their body is not read.
+// Responses without a Content-Length are read.
 const SkipLarger = "skip-larger"
 
 func skipLarger(_ *Link, f *Facts) Verdict {

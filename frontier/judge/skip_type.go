@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// SkipType excludes answers of a type that was given for it, as the head of
-// the answer names it: their body is not read.
+// SkipType excludes responses of the types in the setting, judged by Content-Type; their body is not
+// read.
 const SkipType = "skip-type"
 
 func skipType(_ *Link, f *Facts) Verdict {
@@ -26,7 +26,7 @@ func skipsType(r Reason, s *Settings) bool {
 	return skipType(nil, f).Excludes()
 }
 
-// CheckTypes says which of the patterns is none: "" where all are.
+// CheckTypes returns the first invalid pattern; "" if all are valid.
 func CheckTypes(patterns []string) (bad string) {
 	i := slices.IndexFunc(patterns, func(p string) bool {
 		_, err := path.Match(p, "")

@@ -1,7 +1,7 @@
 package judge
 
-// SoftNotFound excludes the links of a page that looks like what the site
-// answers, with status 200, for a name that does not exist.
+// SoftNotFound excludes the links of a page that looks like the site's response, with status 200, to
+// missing URLs.
 const SoftNotFound = "soft-404"
 
 func softNotFound(_ *Link, f *Facts) Verdict {

@@ -24,7 +24,7 @@ func TestTrapsByURLAlone(t *testing.T) {
 		{"/rfc/9309", true}, {"/i.php?tok=209912", true}, {"/i.php?seed=b203108", true}, {"/i.php?date=203108", false},
 		{"/item/20300", true}, {"/v/2048.10", true}, {"/p/1999-13", true}, {"/news/2012/05/01", true},
 		{"/api/java.base/java/util/concurrent/atomic/package-summary.html", true},
-		// Numbers that are no dates.
+		// Numbers that are not dates.
 		{"/article/203005", true}, {"/news/209912.html", true}, {"/p/20301145", true}, {"/p/20300045", true},
 		{"/isbn/2030-11", true}, {"/?id=203005", true}, {"/i.php?id=2031-05", true},
 		{"/report-2031/05", true}, {"/topic/2060/05", true}, {"/20600401", true}, {"/v/2031.08.77", true},
@@ -47,7 +47,7 @@ func TestSessionsAreKnownByNameAndValue(t *testing.T) {
 	for query, want := range map[string]string{
 		"s=681498b9648949605&t=8243":              "?t=8243",
 		"a=1&sid=2564126ebdec301c607e5df":         "?a=1",
-		"PHPSESSID=abcdefghijklmnopqrstuvwxyz":    "", // letters alone: the name says enough
+		"PHPSESSID=abcdefghijklmnopqrstuvwxyz":    "", // only letters, but the name is enough
 		"Session_ID=0123456789ABCDEFabcdef&b&a":   "?a&b",
 		"s=internationalization":                  "none",
 		"s=responsibilities&lang=en":              "none",
@@ -69,8 +69,8 @@ func TestSessionsAreKnownByNameAndValue(t *testing.T) {
 	}
 }
 
-// Views of other pages by date wait for pages, all but a few; pages of dates come
-// as they are found, a year of them.
+// Views of other pages by date are late, except a few; pages of dates are fetched as they are found, for
+// a year of them.
 func TestViewsByDateAreLate(t *testing.T) {
 	f := &Facts{Settings: &Settings{Traps: Traps{Calendar: 4000}}, Memory: counts{}}
 	for target, want := range map[string]int{"/timeline?c=2024-%02d-%02d": 100 - aFewViews, "/2024/%02d/%02d/": 0} {
@@ -87,10 +87,10 @@ func TestViewsByDateAreLate(t *testing.T) {
 	}
 }
 
-// forgets is a memory that fails.
+// forgets is a Memory whose methods panic.
 type forgets struct{ Memory }
 
-// A rule that fails over a link excludes that link: it ends no goroutine that asks.
+// A rule that panics on a link excludes that link; the calling goroutine continues.
 func TestARuleThatPanics(t *testing.T) {
 	l := &Link{URL: weburl.MustParse("http://h/list?a=1&b=2"), Class: Page}
 	f := &Facts{Settings: &Settings{Scope: Scope{Origins: []string{"http://h"}}, Traps: DefaultTraps()},

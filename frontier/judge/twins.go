@@ -7,11 +7,11 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// SessionID excludes URLs that differ in a session's id from one that is known.
+// SessionID excludes URLs that differ only in a session id from a known one.
 const SessionID = "session-id"
 
-// QueryOrder excludes URLs that differ in the order of their parameters, or in
-// the escapes of their values, from one that is known.
+// QueryOrder excludes URLs that differ only in the order of parameters, or in escapes within their
+// values, from a known one.
 const QueryOrder = "query-order"
 
 func sessionID(l *Link, f *Facts) Verdict  { return twinOf(SessionID, l, f) }
@@ -27,14 +27,13 @@ func twinOf(rule string, l *Link, f *Facts) Verdict {
 
 func twinsOn(_ Reason, s *Settings) bool { return s.Twins }
 
-// plainEscapes undoes the escapes of what may stand in a query as it is (RFC 3986
-// section 3.4) and separates nothing there: who decodes the value of a parameter
-// sees no difference. A query that has no parameters is a name of its own.
+// plainEscapes decodes escapes of characters that are allowed in a query (RFC 3986 §3.4) and separate
+// nothing there: decoding the value of a parameter gives the same result. It does not apply to a query
+// without parameters.
 var plainEscapes = strings.NewReplacer("%3A", ":", "%3a", ":", "%40", "@", "%2F", "/", "%2f", "/")
 
-// twin is the form that URLs of one page share although they differ in a
-// session id, in the order of their parameters or in needless escapes; "" if the
-// URL is that form.
+// twin returns the common form of URLs that differ only in a session id, in the order of their parameters
+// or in needless escapes, and the rule that applies; "" if the URL has that form.
 func twin(u weburl.URL) (form, rule string) {
 	path, _ := withoutSession(u.Path())
 	session := path != u.Path()
@@ -74,7 +73,7 @@ func twin(u weburl.URL) (form, rule string) {
 	return form, rule
 }
 
-// Session is the id of a session that a URL carries; "" if it carries none.
+// Session returns the session id in a URL; "" if there is none.
 func Session(u weburl.URL) string {
 	if u.HasQuery() {
 		for p := range strings.SplitSeq(u.Query(), separator(u.Query())) {
@@ -87,7 +86,7 @@ func Session(u weburl.URL) string {
 	return id
 }
 
-// withoutSession cuts ";jsessionid=…" and "/(S(…))/" out of a path, and gives the id.
+// withoutSession removes ";jsessionid=…" or "/(S(…))/" from a path and returns the id.
 func withoutSession(path string) (rest, id string) {
 	lower := strings.ToLower(path)
 	for _, mark := range []string{";jsessionid=", ";sid=", ";phpsessid="} {
@@ -107,9 +106,9 @@ func withoutSession(path string) (rest, id string) {
 	return path, ""
 }
 
-// isSession knows parameters that carry a session: by name, and by a value
-// that no person chose. Where the name may mean anything else, a search or a
-// talk, a value of letters alone is a word.
+// isSession reports whether a parameter carries a session id, judged by its name and by a value of at
+// least 16 letters and digits. If the name is ambiguous ("s" may be a search), a value of letters alone
+// does not count.
 func isSession(name, value string) bool {
 	word := true
 	switch strings.ToLower(name) {

@@ -1,8 +1,7 @@
 package judge
 
-// Versions bounds the queries with a hash on ever other paths below the same
-// two segments: a repository's browser shows every file as it was in every
-// commit.
+// Versions limits the queries with a hash on different paths below the same two segments: a repository
+// browser shows every file in every commit.
 const Versions = "versions"
 
 func versions(l *Link, f *Facts) Budget {
@@ -17,7 +16,7 @@ func versions(l *Link, f *Facts) Budget {
 	return Budget{Shape: l.URL.Origin() + below + "?" + names, Limit: f.Versions, Late: true}
 }
 
-// belowTwo is the first two segments of a path that has more.
+// belowTwo returns the first two segments of a path that has more.
 func belowTwo(path string) (string, bool) {
 	n := 0
 	for i := 1; i < len(path)-1; i++ {

@@ -8,39 +8,37 @@ import (
 	"strings"
 )
 
-// Names of what happened to a URL that is no rule of the chain.
+// Reasons that are not rules of the chain.
 const (
-	HTTP       = "http"     // the status is no success
-	Fetch      = "fetch"    // no answer, or not all of it
-	Location   = "location" // a redirect that leads nowhere
-	Blocked    = "blocked"  // a challenge stands in the page's place
-	Login      = "login"    // the page asks to log in, in a crawl that is logged in
-	Probe      = "probe"    // a name made up
-	BadSitemap = "sitemap"  // what is there is no sitemap, or there are too many
-	// SitemapHosts is the bound on hosts, not of the site, that are asked for sitemaps.
+	HTTP       = "http"     // the status is not a success
+	Fetch      = "fetch"    // no response, or an incomplete one
+	Location   = "location" // a redirect that leads nowhere: no usable target, or a cycle
+	Blocked    = "blocked"  // a challenge in place of the page
+	Login      = "login"    // the page asks for a login, although the crawl is logged in
+	Probe      = "probe"    // a made-up name
+	BadSitemap = "sitemap"  // not a sitemap, or too many of them
+	// SitemapHosts is the limit on hosts outside the site that are asked for sitemaps.
 	SitemapHosts = "sitemap-hosts"
-	// NoSitemap is that there is none at the default location, which nothing had named.
+	// NoSitemap says that there is no sitemap at the default location, which nothing named.
 	NoSitemap = "no-sitemap"
-	// NoUsageFile is that the site has no such file about the use of its pages.
+	// NoUsageFile says that the site does not have such a usage preference file.
 	NoUsageFile = "no-usage-file"
-	NoRobots    = "no-robots"  // the host's robots.txt is unavailable
+	NoRobots    = "no-robots"  // robots.txt of the host is unavailable
 	Overruled   = "overruled"  // excluded until another link led there
-	Unreadable  = "unreadable" // its state in crawl.db is none
-	Internal    = "internal"   // a rule failed over it: a mistake of ours
+	Unreadable  = "unreadable" // its state in crawl.db cannot be decoded
+	Internal    = "internal"   // a rule panicked: a bug
 )
 
-// InVain are the rules of what was looked for where sites may have it, and is not
-// there, and of names made up: they are no part of the crawl.
+// InVain are the reasons of files that sites may have and this one does not, and of made-up names. These
+// URLs are not part of the crawl.
 var InVain = []string{NoSitemap, NoUsageFile, Probe}
 
-// Belongs says whether a URL with this reason is part of the crawl, and counted: not a
-// URL of another site, nor what was looked for in vain. Both are known so that explain
-// can say why.
+// Belongs reports whether a URL with this reason is part of the crawl, and counted: URLs of other sites
+// and those of InVain are not. They are recorded so that explain can say why.
 func Belongs(rule string) bool { return rule != Host && !slices.Contains(InVain, rule) }
 
-// wordings say what came of a URL, for people: what it is about, and the detail. What is in
-// braces is a parameter of the reason. A rule of the chain without a topic is about the
-// scope, or a trap.
+// wordings describe reasons for users: topic and detail, with parameters of the reason in braces. A rule
+// of the chain without a topic has "scope" or "trap".
 var wordings = []struct{ rule, topic, detail string }{
 	{HTTP, HTTP, "{status}, {text}"},
 	{Fetch, Fetch, "{text}"},
@@ -84,7 +82,7 @@ var wordings = []struct{ rule, topic, detail string }{
 	{SoftNotFound, "", "on a page like the one for a name that does not exist"},
 }
 
-// RuleNames lists the rules of the chain, and what may happen to a URL besides.
+// RuleNames lists the reasons that are not rules of the chain, then the rules.
 func RuleNames() (names []string) {
 	for _, w := range wordings {
 		if ruleOf(w.rule) == nil {
@@ -94,7 +92,7 @@ func RuleNames() (names []string) {
 	return append(names, Rules()...)
 }
 
-// wordingOf is the topic and the detail of a rule.
+// wordingOf returns the topic and the detail of a rule.
 func wordingOf(rule string) (topic, detail string) {
 	for _, w := range wordings {
 		if w.rule == rule {
@@ -112,7 +110,7 @@ func wordingOf(rule string) (topic, detail string) {
 	return topic, detail
 }
 
-// Words is a reason in words, for people: nothing reads them back.
+// Words describes a reason for users. The text is never parsed.
 func Words(r Reason) string {
 	topic, detail := wordingOf(r.Rule)
 	switch {
@@ -126,14 +124,14 @@ func Words(r Reason) string {
 	return topic + ": " + fill(detail, r)
 }
 
-// Detail is a reason in words without its topic.
+// Detail describes a reason without its topic.
 func Detail(r Reason) string {
 	_, detail := wordingOf(r.Rule)
 	return fill(detail, r)
 }
 
-// fill puts the parameters of a reason in their places. Reports have the words of a
-// million reasons, so none is made that has no place.
+// fill replaces the parameters in detail. Reports describe millions of reasons, so only parameters that
+// occur are formatted.
 func fill(detail string, r Reason) string {
 	text, rest, more := strings.Cut(detail, "{")
 	for more {
@@ -172,7 +170,7 @@ func lineWords(r Reason) string {
 	return text
 }
 
-// WantsCookie is the text of the reason of a redirect to itself that sets a cookie.
+// WantsCookie is the reason's text for a page that redirects to itself and sets a cookie.
 const WantsCookie = "cookie"
 
 func locationWords(r Reason) string {
@@ -186,5 +184,5 @@ func locationWords(r Reason) string {
 	return cmp.Or(r.Text, "to itself")
 }
 
-// InCircle is the text of a redirect that leads in a circle, or into one.
+// InCircle is the reason's text for a redirect that is in a cycle, or leads into one.
 const InCircle = "in a circle"

@@ -5,25 +5,24 @@ import (
 	"strings"
 )
 
-// Location is the path, in this case and at the root only, that a site's
-// robots.txt has (RFC 9309 §2.3). It is always allowed (§2.2.2).
+// Location is the path of robots.txt, in lower case and at the root (RFC 9309 §2.3). It is always
+// allowed (§2.2.2).
 const Location = "/robots.txt"
 
-// Access is what the outcome of asking for a robots.txt means.
+// Access is what the response to a request for robots.txt means.
 type Access int
 
 // The outcomes (RFC 9309 §2.3.1).
 const (
-	Parsed  Access = iota // read the body
+	Parsed  Access = iota // parse the body
 	Absent                // "unavailable": no rules, everything is allowed
-	Refused               // "unreachable": everything is disallowed for now; wait, ask again
+	Refused               // "unreachable": everything is disallowed for now; ask again later
 )
 
-// statusAccess says what an HTTP status of the robots.txt means; 0 stands for
-// no answer at all (timeout, DNS, TLS, a cut body). A 3xx is what remains
-// after the hops that are followed: that MAY be taken as absent (§2.3.1.2). 429 is
-// the server asking for less, not the absence of rules, and so little is a 304
-// to somebody who has no copy.
+// statusAccess returns the meaning of an HTTP status; 0 stands for no response (timeout, DNS, TLS, a
+// truncated body). A 3xx is left after the redirects that are followed, and may count as absent
+// (§2.3.1.2). 429 asks for fewer requests and does not mean that there are no rules; nor does a 304 if
+// there is no copy.
 func statusAccess(status int, o Options) Access {
 	class := status / 100
 	switch {
@@ -42,9 +41,8 @@ func statusAccess(status int, o Options) Access {
 	return Refused
 }
 
-// ResponseAccess is statusAccess that also looks at the Content-Type: in the
-// Yandex dialect a file that is not text has no rules. Elsewhere the type is
-// no reason to overlook rules.
+// ResponseAccess is statusAccess, except that in the Yandex dialect a file that is not text has no rules.
+// In the other dialects the Content-Type does not matter.
 func ResponseAccess(status int, contentType string, o Options) Access {
 	a := statusAccess(status, o)
 	if a != Parsed || o.Dialect != Yandex || contentType == "" {
@@ -57,8 +55,8 @@ func ResponseAccess(status int, contentType string, o Options) Access {
 	return a
 }
 
-// AllowAll is the robots.txt that allows everything, for the stated reason.
+// AllowAll returns a robots.txt that allows everything, with the reason.
 func AllowAll(why string) *Robots { return &Robots{all: allAllowed, why: why} }
 
-// DenyAll is the robots.txt that disallows everything, for the stated reason.
+// DenyAll returns a robots.txt that disallows everything, with the reason.
 func DenyAll(why string) *Robots { return &Robots{all: allDenied, why: why} }

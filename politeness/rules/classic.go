@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What only the standard of 1994 has: records that a blank line ends, several
-// values in a line, names in part.
+// Only in the standard of 1994: a blank line ends a record, a line may have several values, and names
+// match partially.
 
 // endRecord ends a record of the 1994 standard at a blank line.
 func (p *parser) endRecord() {
@@ -14,7 +14,7 @@ func (p *parser) endRecord() {
 	p.open, p.inList = false, false
 }
 
-// dropEmpty drops a 1994 record without a Disallow: it must have one.
+// dropEmpty drops a record of the 1994 standard without a Disallow, which it must have.
 func (p *parser) dropEmpty() {
 	g := p.group()
 	if p.d != Classic1994 || g == nil || len(g.Rules) > 0 || len(g.limits) > 0 || len(g.Usage) > 0 {
@@ -25,7 +25,7 @@ func (p *parser) dropEmpty() {
 	p.open = false
 }
 
-// addClassic adds a Disallow line of 1994, which may hold several paths.
+// addClassic adds a Disallow line of the 1994 standard, which may contain several paths.
 func addClassic(g *Group, e entry) {
 	paths := strings.Fields(e.value)
 	if len(paths) == 0 {
@@ -36,8 +36,8 @@ func addClassic(g *Group, e entry) {
 	}
 }
 
-// names1994 is the liberal match of 1994: a substring in any case, without
-// version information. The name may be part of the agent's, or the agent's of the line.
+// names1994 is the liberal match of the 1994 standard: a case-insensitive substring match without version
+// information. Either name may be part of the other.
 func names1994(value, token string) bool {
 	if token == "*" {
 		return slices.Contains(strings.Fields(value), "*")
@@ -56,6 +56,5 @@ func names1994(value, token string) bool {
 	return false
 }
 
-// minPartial is how long a part of a name must be to stand for it: one or
-// two letters are in every name.
+// minPartial is the least length of a partial name: one or two letters occur in every name.
 const minPartial = 3

@@ -7,36 +7,34 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Bounds of what Clean-param lines may hold: the characters of one, the lines
-// that count, and the names in all of them. They bound what Fold does for one
-// URL: no more than each line compared once, and each name looked at once.
+// Bounds on Clean-param lines: the characters of one, their number, and the names in all of them. They
+// bound the work of Fold for one URL: each line is compared at most once, and each name is looked up once.
 const (
 	maxCleanParam  = 500
 	maxCleanParams = 1000
 	maxCleanNames  = 10_000
-	maxAskedFold   = 16 // patterns that temoto is asked about for one URL
+	maxAskedFold   = 16 // patterns checked with temoto per URL
 )
 
-// CleanParam is a Clean-param line: parameters that do not change what a page
-// shows. URLs that differ in them only are one page.
+// CleanParam is a Clean-param line: parameters that do not change the content of a page. URLs that differ
+// only in them are one page.
 type CleanParam struct {
-	Names []string // whole names, case counts
-	Path  string   // prefix of the path as written, '*' in it is any octets; "" is every path
+	Names []string // complete names, case-sensitive
+	Path  string   // path prefix as written; '*' is any octets; "" is every path
 	Line  int
 	Text  string // the line without comment
 
 	pattern pattern
 }
 
-// cleanParams are the Clean-param lines of a file, and where they are found
-// by the parameters that they name.
+// cleanParams are the Clean-param lines of a file, indexed by parameter name.
 type cleanParams struct {
 	lines []CleanParam
-	by    map[string][]uint16 // lines, by a name in the common form
-	names int                 // in all lines
+	by    map[string][]uint16 // indices of lines by normalized name
+	names int                 // number of names in all lines
 }
 
-// CleanParams are the Clean-param lines; they belong to no group.
+// CleanParams returns the Clean-param lines; they belong to no group.
 func (r *Robots) CleanParams() []CleanParam { return r.params.lines }
 
 func (r *Robots) addCleanParam(e entry) {
@@ -71,7 +69,7 @@ func (r *Robots) addCleanParam(e entry) {
 	}
 }
 
-// add adds a line, if there is room for it.
+// add adds a line unless a bound is reached.
 func (ps *cleanParams) add(c CleanParam) bool {
 	if len(ps.lines) == maxCleanParams || ps.names+len(c.Names) > maxCleanNames {
 		return false
@@ -100,8 +98,8 @@ func validParamPath(s string) bool {
 	return s == "" || s[0] == '/' || s[0] == '*'
 }
 
-// Fold drops from u the parameters that Clean-param lines declare void on its
-// path. It returns the first line that dropped one, nil if u is unchanged.
+// Fold removes the parameters from u that Clean-param lines declare irrelevant for its path. It returns the
+// first line that removed one; nil if u is unchanged.
 func (r *Robots) Fold(u weburl.URL) (weburl.URL, *CleanParam) {
 	if len(r.params.lines) == 0 || u.Query() == "" {
 		return u, nil
@@ -118,21 +116,21 @@ func (r *Robots) Fold(u weburl.URL) (weburl.URL, *CleanParam) {
 	return weburl.FromCanonical(href), f.by
 }
 
-// folding is Fold at work on one URL.
+// folding is the state of Fold for one URL.
 type folding struct {
 	r      *Robots
 	path   string
-	covers []int8         // by line: 1 holds for the path, -1 does not, 0 is not known yet
-	void   map[string]int // by name: the first line that drops it, or none
-	by     *CleanParam    // the first line that dropped something
-	asked  int            // times that temoto was
-	steps  int            // looks at names and lines, for a test of what it takes
+	covers []int8         // by line: 1 applies to the path, -1 does not, 0 is unknown
+	void   map[string]int // by name: the first line that removes it, or none
+	by     *CleanParam    // the first line that removed a parameter
+	asked  int            // calls of temoto
+	steps  int            // names and lines examined, for a test
 }
 
-// none is the line that drops a parameter which no line does.
+// none is the result of droppedBy for a parameter that no line removes.
 const none = -1
 
-// fold drops parameters of a query.
+// fold removes parameters from a query.
 func (f *folding) fold(query string) string {
 	kept := make([]string, 0, 8)
 	first := none
@@ -151,8 +149,8 @@ func (f *folding) fold(query string) string {
 	return strings.Join(kept, "&")
 }
 
-// droppedBy is the first line that drops a parameter. The lines of a name are
-// looked through once, however often the URL has it.
+// droppedBy returns the first line that removes a parameter. The lines of a name are searched once, however
+// often the URL contains the name.
 func (f *folding) droppedBy(name string) int {
 	f.steps++
 	lines := f.r.params.by[name]
@@ -177,8 +175,8 @@ func (f *folding) droppedBy(name string) int {
 	return line
 }
 
-// isCovered says whether a line holds for the path: a prefix with stars,
-// matched as rules are.
+// isCovered reports whether a line applies to the path: its path is a prefix with wildcards, matched like
+// a rule.
 func (f *folding) isCovered(line int) bool {
 	c := &f.r.params.lines[line]
 	if c.Path == "" {
@@ -197,8 +195,8 @@ func (f *folding) isCovered(line int) bool {
 	return f.covers[line] == 1
 }
 
-// confirms asks temoto, which is slow where a pattern is new to it, about the
-// first patterns that match; pattern.matches decides about more of them alone.
+// confirms checks the first matching patterns with temoto too, which is slow for a new pattern; beyond
+// maxAskedFold pattern.matches decides alone.
 func (f *folding) confirms(p *pattern) bool {
 	if p.literal() || f.asked == maxAskedFold {
 		return true

@@ -31,7 +31,7 @@ func TestSeed004CleanParam(t *testing.T) {
 			"www.example1.com/forum_new/showthread.php?t=8243"},
 		{"s /forum/index.php", "www.example1.com/forum/index.php?s=1e71c4427317a117a&t=8243",
 			"www.example1.com/forum/index.php?t=8243"},
-		// ours
+		// Not from the document.
 		{"a", "h/?a", "h/"},
 		{"a", "h/?b=a&xa=1&a=2&a=3", "h/?b=a&xa=1"},
 		{"a", "h/?x&&a=1&", "h/?x&&"},
@@ -47,8 +47,8 @@ func TestSeed004CleanParam(t *testing.T) {
 	}
 }
 
-// foldHard are files of Clean-param lines that are made to hurt, and the most
-// hurtful query for each.
+// foldHard returns files of Clean-param lines designed to be expensive, each with its most expensive
+// query.
 func foldHard() map[string]struct{ file, url string } {
 	fill := func(line func(i int) string) string {
 		var b strings.Builder
@@ -90,8 +90,8 @@ func foldHard() map[string]struct{ file, url string } {
 	}
 }
 
-// TestFoldIsBounded counts what folding does for one URL: a look for each of
-// its parameters, and for each name and line that count.
+// TestFoldIsBounded counts the work of folding one URL: a lookup for each of its parameters, and one
+// for each name and line that count.
 func TestFoldIsBounded(t *testing.T) {
 	for name, c := range foldHard() {
 		r := Parse([]byte(c.file), Options{})
@@ -115,8 +115,8 @@ func TestFoldIsBounded(t *testing.T) {
 	}
 }
 
-// TestFoldIsThatOfEachLineInTurn: the lookup gives what the lines give that
-// are gone through one after the other, down to the line that is named.
+// TestFoldIsThatOfEachLineInTurn: the lookup gives the same result, and names the same line, as applying
+// the lines one after the other.
 func TestFoldIsThatOfEachLineInTurn(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	pick := func(from string) string { l := strings.Fields(from); return l[rnd.IntN(len(l))] }
@@ -164,7 +164,7 @@ func BenchmarkFold(b *testing.B) {
 	}
 }
 
-// FuzzFold: folding is stable, keeps path and origin, and only drops.
+// FuzzFold: folding is idempotent, keeps path and origin, and only removes parameters.
 func FuzzFold(f *testing.F) {
 	f.Add("sid&sort /forum/*.php", "http://h/forum/a.php?sid=1&x=2&sort=3")
 	f.Add("a", "http://h/?a&%61=1&b")

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Dialect is the standard that a robots.txt is read by.
+// Dialect is the standard by which a robots.txt is interpreted.
 type Dialect int
 
-// The dialects. The zero value is the default one.
+// The dialects. The zero value is the default.
 const (
-	RFC9309     Dialect = iota // RFC 9309, Google's leniency, the common extensions
-	Yandex                     // as Yandex documents its robots
+	RFC9309     Dialect = iota // RFC 9309 with Google's leniency and the common extensions
+	Yandex                     // as documented by Yandex
 	Classic1994                // "A Standard for Robot Exclusion", 1994
 )
 
-// ParseDialect reads the name of a dialect as configuration has it.
+// ParseDialect parses the name of a dialect in a configuration.
 func ParseDialect(s string) (Dialect, error) {
 	for _, d := range []Dialect{RFC9309, Yandex, Classic1994} {
 		if s == d.String() {
@@ -25,7 +25,7 @@ func ParseDialect(s string) (Dialect, error) {
 	return RFC9309, fmt.Errorf("unknown dialect %q (rfc9309, yandex or 1994)", s)
 }
 
-// String is the dialect's name in configuration.
+// String returns the dialect's name in a configuration.
 func (d Dialect) String() string {
 	switch d {
 	case Yandex:
@@ -36,8 +36,8 @@ func (d Dialect) String() string {
 	return "rfc9309"
 }
 
-// MaxAge is how long a fetched robots.txt may be used: 24 hours (RFC 9309
-// §2.4); robots of 1994 kept it for seven days.
+// MaxAge returns how long a fetched robots.txt may be used: 24 hours (RFC 9309 §2.4); in 1994 it was seven
+// days.
 func (d Dialect) MaxAge() time.Duration {
 	if d == Classic1994 {
 		return 7 * 24 * time.Hour
@@ -45,17 +45,17 @@ func (d Dialect) MaxAge() time.Duration {
 	return 24 * time.Hour
 }
 
-// maxBytes is how much of a file is read: RFC 9309 §2.5 asks for at least
-// 500 KiB. A file over Yandex's 32 KiB is no robots.txt to it (see Parse).
+// maxBytes is how much of a file is parsed: RFC 9309 §2.5 requires at least 500 KiB. For Yandex a file over
+// maxYandexBytes allows everything (see Parse).
 const maxBytes = 500 << 10
 const maxYandexBytes = 32 << 10
 
-// Options say who reads and how.
+// Options say for whom, and by which dialect, to interpret the file.
 type Options struct {
-	// Agents are the product tokens to read for, the most wanted first. The first one
-	// that any group names chooses; if none is named, the groups of "*" do.
+	// Agents are the product tokens, in order of preference. The groups of the first one that is
+	// named in the file apply; if none is named, those of "*".
 	Agents []string
-	// Dialect is the standard to read by; zero is RFC 9309.
+	// Dialect is the standard to apply; zero is RFC 9309.
 	Dialect Dialect
 	// MaxCrawlDelay caps Crawl-delay; 0 is no cap.
 	MaxCrawlDelay time.Duration

@@ -13,7 +13,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// fact is a line of testdata/*.jsonl: what is known of a robots.txt.
+// fact is a line of testdata/*.jsonl: a known fact about a robots.txt.
 type fact struct {
 	ID, Kind, Source, Dialect, Test string
 	Robots                          string
@@ -82,7 +82,7 @@ func facts(t testing.TB, pattern string) []fact {
 	return out
 }
 
-// targetOf is path and query of a fact's URL, unchanged.
+// targetOf returns path and query of a fact's URL, unchanged.
 func targetOf(url string) string {
 	if len(url) > 0 && url[0] == '/' {
 		return url
@@ -146,7 +146,7 @@ var kinds = map[string]func(*testing.T, fact){
 	},
 	"status": func(t *testing.T, f fact) {
 		if f.Allow == nil || f.Days > 0 {
-			return // redirects that are followed, and 30 days: the gate's part
+			return // followed redirects and the 30 days are handled by crawler/robotstxt
 		}
 		status := f.Status
 		if f.Redirects > 0 {

@@ -6,11 +6,11 @@ import (
 	"curtsy/usage"
 )
 
-// field is what a line is about.
+// field is the field of a line.
 type field int
 
 const (
-	fieldNone field = iota // nothing that could be a line
+	fieldNone field = iota // not a field line
 	fieldUnknown
 	fieldAgent
 	fieldAllow
@@ -21,16 +21,15 @@ const (
 	fieldSitemap
 	fieldHost
 	fieldCleanParam
-	fieldUsage // of a reader in package usage
+	fieldUsage // a field of a reader in package usage
 )
 
-// robotsFields are the names of fields; the first of each is as it should be written.
-// Those of RFC 9309 and sitemap are read as Google reads them: the common misspellings
-// too, and whatever begins like them.
+// robotsFields are the names of fields; the first of each is the correct one. Those of RFC 9309 and sitemap
+// are recognized as by Google: with common misspellings, and also as a prefix.
 var robotsFields = []struct {
 	name string
 	is   field
-	more bool // what begins with the name counts too
+	more bool // a name that begins with this one counts too
 }{
 	{"user-agent", fieldAgent, true},
 	{"useragent", fieldAgent, true},
@@ -53,18 +52,18 @@ var robotsFields = []struct {
 	{"clean-param", fieldCleanParam, false},
 }
 
-// entry is one line of a robots.txt, taken apart.
+// entry is one parsed line of a robots.txt.
 type entry struct {
 	line  int
 	is    field
 	name  string // the field as written
 	value string
-	text  string // the line as written, without comment and outer blanks
-	exact bool   // the field is written as it should be
+	text  string // the line without comment and surrounding blanks
+	exact bool   // the field name is spelled correctly
 }
 
-// splitLine finds field and value. A colon may be missing where the line has
-// exactly two words (as Google reads it); the colon of an URL is not the one.
+// splitLine splits a line into field and value. As in Google's parser, the colon may be missing if the line
+// has exactly two words; the colon of a URL does not count.
 func splitLine(line string) (name, value string, ok bool) {
 	i := strings.IndexByte(line, ':')
 	if i >= 0 && !(strings.HasPrefix(line[i:], "://") && strings.ContainsAny(line[:i], " \t")) {
@@ -78,7 +77,7 @@ func splitLine(line string) (name, value string, ok bool) {
 	return name, value, !strings.ContainsAny(value, " \t")
 }
 
-// readLine takes one line apart, in the manner of dialect d.
+// readLine parses one line in dialect d.
 func readLine(line string, d Dialect) entry {
 	e := entry{text: uncomment(line)}
 	if e.text == "" {

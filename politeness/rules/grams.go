@@ -2,22 +2,21 @@ package rules
 
 import "strings"
 
-// manyRules is from how many rules on a path's grams are looked at first: a
-// path without three octets in a row that a pattern needs is no match. It
-// spares a hostile file's thousands of patterns a search each.
+// manyRules is the number of rules from which on a path's grams are checked first: a path without a gram
+// that a pattern requires cannot match. This saves searching for thousands of patterns of a hostile file.
 const manyRules = 256
 
-// grams are the runs of three octets in a path, as a set that may hold more.
+// grams is the set of three-octet sequences in a path, as a Bloom filter with one hash.
 type grams [gramBits / 64]uint64
 
 const gramBits = 1 << 14
 
-// gram is the hash of three octets; 0 stands for none.
+// gram is the hash of three octets; it is never 0.
 func gram(a, b, c byte) uint16 {
 	return uint16((uint32(a)<<16|uint32(b)<<8|uint32(c))*2654435761>>(32-14)) | 1
 }
 
-// fill puts in what a path holds.
+// fill adds the grams of a path.
 func (g *grams) fill(path string) {
 	for i := 2; i < len(path); i++ {
 		h := gram(path[i-2], path[i-1], path[i])
@@ -25,12 +24,12 @@ func (g *grams) fill(path string) {
 	}
 }
 
-// lack says whether a pattern needs what is not there.
+// lack reports whether the path lacks a gram that a pattern requires.
 func (g *grams) lack(need [2]uint16) bool {
 	return need[0] != 0 && (g[need[0]/64]>>(need[0]%64)&1 == 0 || g[need[1]/64]>>(need[1]%64)&1 == 0)
 }
 
-// needs are the first and the last gram of the pattern's longest piece.
+// needs returns the first and the last gram of the pattern's longest literal piece; 0 if it is too short.
 func (p *pattern) needs() (need [2]uint16) {
 	var longest string
 	for piece := range strings.SplitSeq(p.text, "*") {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// choose finds the groups that hold for the agents and sorts their rules. All
-// groups of the first token that any group names add up; where none is named,
-// all groups of "*" do. The two never mix (RFC 9309 §2.2.1).
+// choose selects the groups for the agents and sorts their rules. All groups for the first token that is
+// named are combined; if none is named, all groups of "*" are. The two are never mixed (RFC 9309 §2.2.1).
 func (r *Robots) choose() {
 	for _, token := range append(r.tokens(), "*") {
 		if r.take(token) {
@@ -16,8 +15,8 @@ func (r *Robots) choose() {
 	}
 }
 
-// tokens are the agents; in the Yandex dialect its robots also answer to
-// "Yandex", where they are not named themselves.
+// tokens returns the agents. In the Yandex dialect, Yandex's robots also obey groups for "Yandex" if they
+// are not named themselves.
 func (r *Robots) tokens() []string {
 	var out []string
 	for _, a := range r.options.Agents {
@@ -37,7 +36,7 @@ func (r *Robots) tokens() []string {
 	return out
 }
 
-// take collects what the file says to token; false if it is named nowhere.
+// take collects the rules for token; false if no group names it.
 func (r *Robots) take(token string) bool {
 	found := false
 	for i := range r.groups {
@@ -54,7 +53,7 @@ func (r *Robots) take(token string) bool {
 		r.addLimits(g, token)
 		r.addUsage(g, token)
 		if r.options.Dialect == Classic1994 {
-			break // the first matching record alone
+			break // only the first matching record
 		}
 	}
 	if found {
@@ -77,31 +76,31 @@ func (r *Robots) addRules(g *Group, agent string) {
 	}
 }
 
-// usable says whether a rule can match at all: a path begins with a slash.
-// An empty path is no rule; where it is all that a group has, all is allowed.
+// usable reports whether a rule can match: its path begins with a slash or star. An empty path is not a
+// rule; a group with nothing else allows everything.
 func usable(w *Rule, d Dialect) bool {
 	return strings.HasPrefix(w.Path, "/") || d != Classic1994 && strings.HasPrefix(w.Path, "*")
 }
 
-// addLimits adds the limits that belong to token.
+// addLimits adds the limits for token.
 func (r *Robots) addLimits(g *Group, token string) {
 	for _, l := range g.limits {
 		if !r.addresses(g.Agents[l.from:l.to], token) {
 			continue
 		}
 		if r.pace.Visit != nil {
-			l.Visit = nil // the first holds
+			l.Visit = nil // the first one applies
 		}
 		r.pace = r.pace.And(l.Rules)
 	}
 }
 
-// addresses says whether one of the values of user-agent lines means token.
+// addresses reports whether one of the user-agent values means token.
 func (r *Robots) addresses(agents []string, token string) bool {
 	return slices.ContainsFunc(agents, func(value string) bool { return names(value, token, r.options.Dialect) })
 }
 
-// names says whether the value of a user-agent line means token.
+// names reports whether a user-agent value means token.
 func names(value, token string, d Dialect) bool {
 	if d == Classic1994 {
 		return names1994(value, token)
@@ -112,8 +111,8 @@ func names(value, token string, d Dialect) bool {
 	return strings.EqualFold(productToken(value), token) || beginsWithName(value, token)
 }
 
-// beginsWithName says whether value is a token that RFC 9309 has no room for
-// (MJ12bot), alone or with a version or other text behind it.
+// beginsWithName reports whether value begins with a token that RFC 9309 does not allow (MJ12bot), alone or
+// followed by a version or other text.
 func beginsWithName(value, token string) bool {
 	if token == "" || strings.ContainsAny(token, blanks) || len(value) < len(token) ||
 		!strings.EqualFold(value[:len(token)], token) {
@@ -123,8 +122,8 @@ func beginsWithName(value, token string) bool {
 	return productToken(token) != token && (rest == "" || strings.IndexByte(blanks+"/;,(", rest[0]) >= 0)
 }
 
-// productToken is what of a user-agent line counts: letters, '-' and '_';
-// text after it is ignored (RFC 9309 §2.2.1).
+// productToken returns the significant part of a user-agent value: letters, '-' and '_'. Text after it is
+// ignored (RFC 9309 §2.2.1).
 func productToken(value string) string {
 	for i := 0; i < len(value); i++ {
 		c := value[i] | 0x20

@@ -7,14 +7,14 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// hostLine is the first valid Host line; a line of 0 means there is none.
+// hostLine is the first valid Host line; line 0 means that there is none.
 type hostLine struct {
 	host string
 	line int
 }
 
-// Host is the main mirror that the site names: a domain name, perhaps with a
-// port. The first valid line counts, wherever it stands.
+// Host returns the main mirror that the site names: a domain name with an optional port. The first valid
+// line counts, wherever it is.
 func (r *Robots) Host() (host string, line int, ok bool) {
 	return r.host.host, r.host.line, r.host.line != 0
 }
@@ -30,8 +30,8 @@ func (r *Robots) addHost(e entry) {
 	}
 }
 
-// validHost says whether s is a domain name (RFC 952, RFC 1123 §2.1), not an
-// IP address, with a port of 1 to 65535 or none.
+// validHost reports whether s is a domain name (RFC 952, RFC 1123 §2.1), not an IP address, with an
+// optional port from 1 to 65535.
 func validHost(s string) bool {
 	name, port, hasPort := strings.Cut(s, ":")
 	if hasPort {

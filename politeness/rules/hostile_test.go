@@ -10,8 +10,7 @@ import (
 	"github.com/temoto/robotstxt"
 )
 
-// hostileFiles are made to cost time and memory; docs/hostile.md, section 8, has
-// what they cost.
+// hostileFiles are designed to cost time and memory; docs/hostile.md, section 8, says how much.
 func hostileFiles() map[string]string {
 	long := strings.Repeat("a", 60)
 	var wild, literal, agents, stars, sitemaps strings.Builder
@@ -48,13 +47,13 @@ func hostileFiles() map[string]string {
 	}
 }
 
-// hostileURLs are ordinary ones, and one that goes through every pattern.
+// hostileURLs are ordinary URLs, and one that makes every pattern do work.
 var hostileURLs = []string{
 	"/", "/wiki/Some_page?action=edit&section=3", "/x11999",
 	"/" + strings.Repeat("a", 120), "/*a1*b1*c", "/" + strings.Repeat("a/b1c", 300),
 }
 
-// BenchmarkHostile reads the files that are made to hurt.
+// BenchmarkHostileParse parses the hostile files.
 func BenchmarkHostileParse(b *testing.B) {
 	for name, file := range hostileFiles() {
 		body := []byte(file)
@@ -67,7 +66,7 @@ func BenchmarkHostileParse(b *testing.B) {
 	}
 }
 
-// BenchmarkHostileVerdict decides an URL by them, ours and temoto raw.
+// BenchmarkHostileVerdict decides URLs by the hostile files, with this package and with plain temoto.
 func BenchmarkHostileVerdict(b *testing.B) {
 	for name, file := range hostileFiles() {
 		r := Parse([]byte(file), Options{Agents: []string{"curtsy"}})
@@ -82,8 +81,8 @@ func BenchmarkHostileVerdict(b *testing.B) {
 	}
 }
 
-// BenchmarkAgainstTemoto states the ratio to temoto used raw, same file, same
-// URLs, same run. (12,000 agents × 12,000 rules take it 15 s and 2.5 GB.)
+// BenchmarkAgainstTemoto reports the ratio to plain temoto on the same files and URLs in the same run.
+// (12,000 agents × 12,000 rules take temoto 15 s and 2.5 GB.)
 func BenchmarkAgainstTemoto(b *testing.B) {
 	files := hostileFiles()
 	for _, name := range []string{"500 KiB of wildcards", "100 rules of 100 stars"} {
@@ -114,7 +113,7 @@ func BenchmarkAgainstTemoto(b *testing.B) {
 	}
 }
 
-// BenchmarkVerdict is an ordinary file and URL.
+// BenchmarkVerdict uses an ordinary file and ordinary URLs.
 func BenchmarkVerdict(b *testing.B) {
 	r := Parse([]byte("User-agent: *\nDisallow: /w/\nDisallow: /api/\nAllow: /w/load.php?\nDisallow: /wiki/Special:\nDisallow: /*?action=\nDisallow: /*.pdf$\n"), Options{})
 	for _, url := range []string{"/wiki/Main_Page", "/wiki/X?action=edit", "/wiki/%d0%9f(x)"} {
@@ -127,10 +126,9 @@ func BenchmarkVerdict(b *testing.B) {
 	}
 }
 
-// TestHostileFilesAreBounded: each file is read in bounded time and memory,
-// one URL decided in bounded time. The bounds are a thousand times what it
-// takes, since tests run on slow and busy machines, and what they would catch
-// takes hours; the benchmarks state the figures.
+// TestHostileFilesAreBounded: each file is parsed in bounded time and memory, and one URL is decided in
+// bounded time. The bounds are a thousand times the usual cost, since test machines may be slow and
+// busy, and the faults to catch would take hours; the benchmarks give the figures.
 func TestHostileFilesAreBounded(t *testing.T) {
 	for name, file := range hostileFiles() {
 		body := []byte(file)
@@ -159,7 +157,7 @@ func TestHostileFilesAreBounded(t *testing.T) {
 	}
 }
 
-// TestNormalTargetsDoNotAllocate: the hot path is free of garbage.
+// TestNormalTargetsDoNotAllocate: Verdict does not allocate for ordinary targets.
 func TestNormalTargetsDoNotAllocate(t *testing.T) {
 	r := Parse([]byte("User-agent: *\nDisallow: /w/\nDisallow: /*.pdf$\nAllow: /w/x\n"), Options{})
 	for _, url := range []string{"/wiki/Main?a=b&c=%D0%9F", "/w/y", "/w/x/z"} {

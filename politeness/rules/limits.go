@@ -14,14 +14,14 @@ import (
 type limit struct {
 	politeness.Rules // what it asks for
 
-	from, to int // which of its group's agents it belongs to
+	from, to int // indices of the group's agents that it belongs to
 }
 
-// CrawlDelay is the pause the site asks for; of several the largest. It is
-// never above Options.MaxCrawlDelay.
+// CrawlDelay returns the pause that the site asks for, the largest of several, capped by
+// Options.MaxCrawlDelay.
 func (r *Robots) CrawlDelay() (d time.Duration, line int, ok bool) { return delayOf(r.pace) }
 
-// CrawlDelay is the largest delay among the group's lines.
+// CrawlDelay returns the largest delay of the group's lines.
 func (g *Group) CrawlDelay() (d time.Duration, line int, ok bool) {
 	var all politeness.Rules
 	for _, l := range g.limits {
@@ -34,7 +34,7 @@ func delayOf(p politeness.Rules) (d time.Duration, line int, ok bool) {
 	return p.CrawlDelay, p.DelayLine, p.DelayLine != 0
 }
 
-// capDelay applies Options.MaxCrawlDelay, and says so.
+// capDelay applies Options.MaxCrawlDelay, with a warning.
 func (r *Robots) capDelay() {
 	most := r.options.MaxCrawlDelay
 	if most <= 0 || r.pace.CrawlDelay <= most {
@@ -44,17 +44,17 @@ func (r *Robots) capDelay() {
 	r.pace.CrawlDelay = most
 }
 
-// Pace is what the site asks for about time: of several delays the largest, of several
-// rates the slowest, of several visit times the first.
+// Pace returns the time rules of the site: of several delays the largest, of several rates the slowest, of
+// several visit times the first.
 func (r *Robots) Pace() politeness.Rules { return r.pace }
 
-// VisitTime is the time of day, UTC, that the site wants visits at.
+// VisitTime returns the time of day, in UTC, at which the site wants visits.
 func (r *Robots) VisitTime() (v VisitTime, ok bool) {
 	v, ok = r.pace.Visit.(VisitTime)
 	return v, ok
 }
 
-// readLimit reads a line; bad is what is wrong with it, "" if nothing is.
+// readLimit parses a line; bad says what is wrong with it, "" if nothing is.
 func readLimit(e entry) (l limit, bad string) {
 	var ok bool
 	switch e.is {
@@ -76,8 +76,7 @@ func readLimit(e entry) (l limit, bad string) {
 	return limit{}, fmt.Sprintf(bad, quote(e.value))
 }
 
-// readSeconds reads digits and at most one dot. What is longer than a
-// Duration holds is the longest Duration.
+// readSeconds parses a decimal number. A value that overflows is the longest Duration.
 func readSeconds(s string) (time.Duration, bool) {
 	if s == "" || s == "." || strings.Trim(s, "0123456789.") != "" {
 		return 0, false
@@ -89,8 +88,8 @@ func readSeconds(s string) (time.Duration, bool) {
 	return time.Duration(math.Round(f * 1e9)), err == nil
 }
 
-// readRate reads "documents/time"; the time's unit is s, m or h. Hours of
-// day may follow; the rate is kept outside of them too.
+// readRate parses "documents/time"; the unit of time is s, m or h. Hours of the day may follow; they are
+// ignored, so that the rate always applies.
 func readRate(s string) (requests int, per time.Duration, ok bool) {
 	s, _, _ = strings.Cut(s, " ")
 	documents, span, ok := strings.Cut(s, "/")
@@ -103,7 +102,7 @@ func readRate(s string) (requests int, per time.Duration, ok bool) {
 		}
 	}
 	n, err1 := strconv.ParseUint(documents, 10, 31)
-	t, err2 := strconv.ParseUint(span, 10, 21) // 24 days in seconds, and no overflow in hours
+	t, err2 := strconv.ParseUint(span, 10, 21) // 24 days in seconds, without overflow in hours
 	if !ok || err1 != nil || err2 != nil || n == 0 || t == 0 {
 		return 0, 0, false
 	}

@@ -1,8 +1,8 @@
 package rules
 
-// OnlyRules is a robots.txt without what is no rule: such lines are "#" in it,
-// so that the others keep their numbers, and it parses as the whole does. A
-// site may have put a page in its place, and ask that the page is not kept.
+// OnlyRules returns a robots.txt with "#" for each line that is not a field, so that line numbers and the
+// result of parsing stay the same. It is for a site that returns a page in place of the file and asks that
+// the page not be archived.
 func OnlyRules(body []byte, o Options) []byte {
 	if o.Dialect == Yandex && notForYandex(body) != "" {
 		return nil

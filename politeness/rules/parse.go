@@ -5,23 +5,23 @@ import (
 	"curtsy/usage"
 )
 
-// Robots is a robots.txt as it is read for the agents asked about. It does not change after Parse
-// and may be used from many goroutines.
+// Robots is a robots.txt interpreted for the agents. It is immutable after Parse and safe for concurrent
+// use.
 type Robots struct {
 	options  Options
-	all      int    // allAllowed or allDenied: no lines to look at
+	all      int    // allAllowed or allDenied: there are no lines
 	why      string // the reason for all
 	groups   []Group
-	chosen   string // value of the agent line that chose the group, "" if none
-	rules    []rule // those that hold for the agents, in the order of precedence
+	chosen   string // user-agent value that selected the group; "" if none
+	rules    []rule // rules for the agents, by precedence
 	pace     politeness.Rules
 	sitemaps []Sitemap
 	host     hostLine
 	params   cleanParams
-	usage    []usageRule       // those that hold for the agents, the longest path first
-	stated   []usage.Statement // for no group
+	usage    []usageRule       // rules for the agents, longest path first
+	stated   []usage.Statement // statements that belong to no group
 	warnings []Warning
-	cut      bool // what lies behind maxBytes was not read
+	cut      bool // the file is longer than maxBytes
 	second   secondReader
 }
 
@@ -36,7 +36,7 @@ type Sitemap struct {
 	Line int
 }
 
-// Group is a group of the file, be it for the agents asked about or not (RFC 9309 §2.2.1).
+// Group is a group of the file, whether or not it applies to the agents (RFC 9309 §2.2.1).
 type Group struct {
 	Line   int      // of its first user-agent line
 	Agents []string // as written
@@ -49,24 +49,23 @@ type Group struct {
 type Rule struct {
 	Line  int    `json:"line"`
 	Allow bool   `json:"allow"`
-	Path  string `json:"-"`    // as written; "" is no rule
+	Path  string `json:"-"`    // as written; "" is not a rule
 	Text  string `json:"rule"` // the line without comment
 }
 
-// parser makes groups of entries. The zero value of open means that there is
-// no group yet: rules outside any group are ignored (RFC 9309 §2.2.1).
+// parser builds groups from entries. Rules before the first group are ignored (RFC 9309 §2.2.1).
 type parser struct {
 	r      *Robots
 	d      Dialect
-	open   bool            // a group has begun
-	inList bool            // the lines since are user-agent lines, or lines that end no list
-	run    int             // index of the agent that the last run of user-agent lines began with
+	open   bool            // lines belong to a group
+	inList bool            // only user-agent lines, and lines that do not end their list, since the group began
+	run    int             // index of the first agent of the last run of user-agent lines
 	broken bool            // a limit has ended that run
-	seen   map[string]bool // sitemaps, each once
+	seen   map[string]bool // sitemap URLs
 }
 
-// Parse reads a robots.txt. It never fails: what cannot be read is skipped,
-// line by line (RFC 9309 §2.2), and Warnings lists it.
+// Parse parses a robots.txt. It never fails: lines that cannot be parsed are skipped (RFC 9309 §2.2) and
+// listed by Warnings.
 func Parse(body []byte, o Options) *Robots {
 	r := &Robots{options: o}
 	if o.Dialect == Yandex {
@@ -82,7 +81,7 @@ func Parse(body []byte, o Options) *Robots {
 	return r
 }
 
-// notForYandex says why Yandex takes a file as allowing everything.
+// notForYandex says why Yandex treats a file as allowing everything; "" if it does not.
 func notForYandex(body []byte) string {
 	switch {
 	case len(body) > maxYandexBytes:
@@ -117,7 +116,7 @@ func (p *parser) read(body []byte) {
 	p.dropEmpty()
 }
 
-// take acts on one line.
+// take processes one line.
 func (p *parser) take(line string, e entry) {
 	switch e.is {
 	case fieldNone:
@@ -141,8 +140,8 @@ func (p *parser) take(line string, e entry) {
 	}
 }
 
-// agent takes a user-agent line. After a rule it begins a new group; in 1994
-// only a blank line ends a record, and this line comes too late.
+// agent processes a user-agent line. After a rule it begins a new group; in the 1994 standard only a blank
+// line ends a record, so there it is ignored.
 func (p *parser) agent(e entry) {
 	g := p.group()
 	if p.d == Classic1994 && g != nil && len(g.Rules) > 0 {
@@ -161,7 +160,7 @@ func (p *parser) agent(e entry) {
 	g.Agents = append(g.Agents, e.value)
 }
 
-// group is the group that lines belong to now, nil if there is none.
+// group returns the present group; nil if there is none.
 func (p *parser) group() *Group {
 	if !p.open {
 		return nil
@@ -169,8 +168,8 @@ func (p *parser) group() *Group {
 	return &p.r.groups[len(p.r.groups)-1]
 }
 
-// rule takes an Allow or Disallow line. It ends the list of user-agent lines,
-// also where its path is empty.
+// rule processes an Allow or Disallow line. It ends the list of user-agent lines, even if its path is
+// empty.
 func (p *parser) rule(e entry) {
 	g := p.group()
 	if g == nil {
@@ -187,9 +186,9 @@ func (p *parser) rule(e entry) {
 	g.Rules = append(g.Rules, Rule{Line: e.line, Allow: e.is == fieldAllow, Path: e.value, Text: e.text})
 }
 
-// limit takes Crawl-delay, Request-rate or Visit-time. Among user-agent lines
-// it belongs to those right before it, and ends no list of them (Yandex's
-// Crawl-delay does); after a rule it belongs to the whole group.
+// limit processes Crawl-delay, Request-rate or Visit-time. Among user-agent lines it belongs to those just
+// before it and does not end their list (except Yandex's Crawl-delay); after a rule it belongs to the whole
+// group.
 func (p *parser) limit(e entry) {
 	g := p.group()
 	if g == nil {
@@ -208,8 +207,8 @@ func (p *parser) limit(e entry) {
 	}
 }
 
-// addressed is which agents of its group a line of an extension belongs to. What
-// follows such a line is the rules of all of them (RFC 9309 §2.2.4).
+// addressed returns which agents of its group an extension line belongs to. Rules that follow such a line
+// belong to all of them (RFC 9309 §2.2.4).
 func (p *parser) addressed(g *Group) (from, to int) {
 	if p.inList {
 		from = p.run
@@ -229,8 +228,8 @@ func (p *parser) sitemap(e entry) {
 	p.r.sitemaps = append(p.r.sitemaps, Sitemap{URL: e.value, Line: e.line})
 }
 
-// Sitemaps are the Sitemap lines, each URL once.
+// Sitemaps returns the Sitemap lines, each URL once.
 func (r *Robots) Sitemaps() []Sitemap { return r.sitemaps }
 
-// Groups are all groups of the file, in its order.
+// Groups returns all groups of the file in order.
 func (r *Robots) Groups() []Group { return r.groups }

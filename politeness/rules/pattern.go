@@ -2,19 +2,19 @@ package rules
 
 import "strings"
 
-// octet classes of the one form that rules and URLs are compared in.
+// Classes of octets in the normalized form in which rules and URLs are compared.
 const (
-	classEscape  = iota // stands as %XX only
-	classReserve        // stands for itself; %XX of it is something else ("/", "?", "&")
-	classSame           // stands for itself, and %XX of it is the same
+	classEscape  = iota // always written as %XX
+	classReserve        // literal; its %XX is different ("/", "?", "&")
+	classSame           // literal; its %XX is equivalent
 )
 
-// classOf tells how an octet stands in the common form (RFC 9309 §2.2.2).
+// classOf returns the class of an octet (RFC 9309 §2.2.2).
 //
-// Unreserved octets are the same coded or not, and so are ! ' ( ) and those
-// delimiters that divide neither path nor query: §2.2.2 wants both sides
-// coded alike. %2F, %3F and %26 stay apart from / ? &. '*' and '$' are
-// octets of a path here, never wildcards: they stand as %2A and %24.
+// Unreserved octets are equivalent to their escapes, and so are ! ' ( ) and those delimiters that
+// separate neither path segments nor parameters, since §2.2.2 requires both sides to be encoded in the
+// same way. %2F, %3F and %26 differ from / ? &. '*' and '$' are path octets here, not wildcards: they are
+// written as %2A and %24.
 func classOf(c byte) int {
 	switch {
 	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
@@ -48,7 +48,7 @@ func unhex(c byte) (byte, bool) {
 	return 0, false
 }
 
-// escaped reads %XX at the start of s.
+// escaped decodes %XX at the start of s.
 func escaped(s string) (c byte, ok bool) {
 	if len(s) < 3 || s[0] != '%' {
 		return 0, false
@@ -58,7 +58,7 @@ func escaped(s string) (c byte, ok bool) {
 	return hi<<4 | lo, ok1 && ok2
 }
 
-// isNormal says whether a path is in the common form already.
+// isNormal reports whether a path is already normalized.
 func isNormal(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if classes[s[i]] != classEscape {
@@ -73,9 +73,8 @@ func isNormal(s string) bool {
 	return true
 }
 
-// normal puts path and query of an URL into the common form. In the 1994
-// dialect every %XX but %2F is decoded before comparison, so %3F and %26 are
-// the same as ? and & there.
+// normal normalizes path and query of a URL. In the 1994 dialect every %XX except %2F is decoded before
+// comparison, so %3F and %26 are equivalent to ? and &.
 func normal(s string, d Dialect) string {
 	if isNormal(s) && (d != Classic1994 || !strings.Contains(s, "%")) {
 		return s
@@ -101,8 +100,8 @@ func appendOctet(out []byte, c byte, coded bool, d Dialect) []byte {
 	return append(out, '%', upperHex[c>>4], upperHex[c&15])
 }
 
-// pathOf is what rules are compared with: path and query in the common form,
-// without fragment, from its first octet, which is a slash.
+// pathOf returns what rules are compared with: normalized path and query, without the fragment, beginning
+// with a slash.
 func pathOf(target string, d Dialect) string {
 	if i := strings.IndexByte(target, '#'); i >= 0 {
 		target = target[:i]
@@ -113,17 +112,17 @@ func pathOf(target string, d Dialect) string {
 	return normal(target, d)
 }
 
-// pattern is a rule's path in the common form.
+// pattern is the normalized path of a rule.
 type pattern struct {
-	text   string // '*' is any octets; runs of it are one
-	end    bool   // '$' was the last octet: the path ends here too
+	text   string // '*' is any octets; repeated ones are merged
+	end    bool   // '$' was the last octet: the path must end here
 	star   int    // index of the first '*' in text, or len(text)
-	stars  int    // how many '*' are in text
-	octets int    // length for precedence: '*' and '$' count one each
+	stars  int    // number of '*' in text
+	octets int    // length for precedence: '*' and '$' count as one
 }
 
-// newPattern reads a path as written in a rule. Only '*' anywhere and '$' at
-// the very end are special (RFC 9309 §2.2.3); in 1994 nothing is.
+// newPattern parses the path of a rule. Only '*' anywhere and '$' at the very end are special (RFC 9309
+// §2.2.3); in the 1994 standard nothing is.
 func newPattern(s string, d Dialect) pattern {
 	var p pattern
 	special := d != Classic1994
@@ -149,7 +148,7 @@ func newPattern(s string, d Dialect) pattern {
 		out = appendOctet(out, c, coded, d)
 		p.octets += len(out) - was
 		if c == '$' && !coded {
-			p.octets -= 2 // a literal '$' is one octet
+			p.octets -= 2 // an unescaped '$' counts as one octet
 		}
 	}
 	p.text = string(out)
@@ -160,12 +159,11 @@ func newPattern(s string, d Dialect) pattern {
 	return p
 }
 
-// literal says whether the pattern is a mere prefix.
+// literal reports whether the pattern is a plain prefix.
 func (p *pattern) literal() bool { return p.star == len(p.text) && !p.end }
 
-// matches compares the pattern with a path, anchored at its first octet. Each
-// piece between stars is looked for once, leftmost first, so that the time is
-// linear in both, however many stars there are.
+// matches matches the pattern against a path from its beginning. Each piece between stars is searched for
+// once, leftmost first, so that the time is linear however many stars there are.
 func (p *pattern) matches(path string) bool {
 	if !strings.HasPrefix(path, p.text[:p.star]) {
 		return false

@@ -11,13 +11,11 @@ import (
 	"testing"
 )
 
-// The reference is written from RFC 9309 alone, slow and plain, and shares
-// nothing with the package: lines by strings.Split, one pass over all groups,
-// a matcher by recursion over a table.
+// The reference implementation is written from RFC 9309 alone, slow and simple, and shares no code with
+// the package: lines by strings.Split, one pass over all groups, and a recursive matcher with a table.
 
-// refSymbols turns text into symbols: "*" (a wildcard, if wild) or a letter of
-// an octet's form. Forms are compared letter by letter, as Google and temoto do:
-// a "3" is also in "%C3".
+// refSymbols turns text into symbols: "*" (a wildcard, if wild) or one character of an octet's
+// normalised form. Forms are compared by character, as Google and temoto do: "3" also matches in "%C3".
 func refSymbols(s string, wild bool) (out []string, octets int) {
 	const same = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!'():@=+,;"
 	for i := 0; i < len(s); i++ {
@@ -45,7 +43,7 @@ func refSymbols(s string, wild bool) (out []string, octets int) {
 	return out, octets
 }
 
-// refMatch: does the pattern match a prefix of path (all of it, if end)?
+// refMatch reports whether the pattern matches a prefix of path (all of it, if end).
 func refMatch(pattern, path []string, end bool) bool {
 	width := len(path) + 1
 	seen := make([]bool, (len(pattern)+1)*width)
@@ -67,7 +65,7 @@ func refMatch(pattern, path []string, end bool) bool {
 	return match(0, 0)
 }
 
-// refVerdict reads LF lines of "field: value" for one agent.
+// refVerdict decides by a file of "field: value" lines ended by LF, for one agent.
 func refVerdict(robots, agent, target string) (allow bool, line int) {
 	if cut := strings.IndexByte(target, '#'); cut >= 0 {
 		target = target[:cut]
@@ -136,7 +134,7 @@ func refVerdict(robots, agent, target string) (allow bool, line int) {
 	return won[1] == 1, won[2]
 }
 
-// inputs makes robots.txt files and URLs that have a chance to meet.
+// inputs generates robots.txt files and URLs that are likely to match.
 type inputs struct{ *rand.Rand }
 
 func (g inputs) pick(ss ...string) string { return ss[g.IntN(len(ss))] }
@@ -185,8 +183,8 @@ func (g inputs) robots() string {
 
 var pairs = flag.Int("pairs", 30000, "robots.txt and URL pairs to compare with the reference (also $CURTSY_TEST_PAIRS)")
 
-// TestNoDifferenceToTheReference: our decision and its line are the
-// reference's, on as many pairs as -pairs says; 1,000,000 were run.
+// TestNoDifferenceToTheReference: our decision and its line equal the reference's, on the number of
+// pairs given by -pairs; 1,000,000 were run.
 func TestNoDifferenceToTheReference(t *testing.T) {
 	n := *pairs
 	if testing.Short() {
@@ -200,7 +198,7 @@ func TestNoDifferenceToTheReference(t *testing.T) {
 	for i := 0; i < n; {
 		robots := g.robots()
 		for i%4000 == 0 && strings.Count(robots, "\n") < 4*manyRules {
-			robots += g.robots() // so many rules that grams are looked at
+			robots += g.robots() // enough rules for the gram index to be used
 		}
 		r := Parse([]byte(robots), Options{Agents: []string{"bot"}})
 		for range 8 {
@@ -226,7 +224,7 @@ func TestNoDifferenceToTheReference(t *testing.T) {
 	}
 }
 
-// sameLine: of rules that rank alike, any may be named.
+// sameLine reports whether two lines are equally good: of rules of equal rank, either may be named.
 func sameLine(r *Robots, a, b int) bool {
 	if a == b {
 		return true
@@ -243,8 +241,8 @@ func sameLine(r *Robots, a, b int) bool {
 	return x != nil && y != nil && byPrecedence(*x, *y) == 0
 }
 
-// FuzzVerdict compares Parse and Verdict with the reference on any input, and
-// all dialects against a panic.
+// FuzzVerdict compares Parse and Verdict with the reference on arbitrary input, and checks that no
+// dialect panics.
 func FuzzVerdict(f *testing.F) {
 	g := inputs{rand.New(rand.NewPCG(1, 2))}
 	for range 50 {
@@ -273,8 +271,8 @@ func FuzzVerdict(f *testing.F) {
 	})
 }
 
-// plainFile says whether the reference can read a file: no leniency of ours
-// is called for. Every line is "field: value" of fields the reference knows.
+// plainFile reports whether the reference can read a file: it calls for none of this package's leniency,
+// and every line is "field: value" with a field that the reference knows.
 func plainFile(s string) bool {
 	if len(s) > 10000 || strings.ContainsAny(s, "\r\x00\v\f\x1c\x1d\x1e\x1f") || strings.HasPrefix(s, "\xef") ||
 		strings.ContainsAny(s, "\u0085\u00a0") {
@@ -287,7 +285,7 @@ func plainFile(s string) bool {
 		for _, r := range name + value {
 			if r > 0x7f {
 				if strings.TrimSpace(string(r)) == "" {
-					return false // a blank of Unicode's: octets to us
+					return false // a Unicode space, which this package treats as octets
 				}
 			}
 		}
@@ -304,8 +302,7 @@ func plainFile(s string) bool {
 	return true
 }
 
-// TestTemotoAgrees: what temoto/robotstxt says of one pattern and one path is
-// what pattern.matches says, be it yes or no.
+// TestTemotoAgrees: for a pattern and a path, temoto/robotstxt matches exactly when pattern.matches does.
 func TestTemotoAgrees(t *testing.T) {
 	g := inputs{rand.New(rand.NewPCG(3, 4))}
 	var ask secondReader

@@ -13,7 +13,7 @@ func parse(robots string, agents ...string) *Robots {
 	return Parse([]byte(robots), Options{Agents: agents})
 }
 
-// TestDefaultDialect: RFC 9309 and what it leaves open, a number for each topic.
+// TestDefaultDialect: RFC 9309 and what it leaves open; each topic has a number.
 func TestDefaultDialect(t *testing.T) {
 	long := "/x/" + strings.Repeat("a", maxLine-len("disallow: /x/"))
 	pad := strings.Repeat("#\n", 1000)
@@ -117,14 +117,14 @@ func TestDefaultDialect(t *testing.T) {
 	}
 }
 
-// A rule that the two matchers read differently never gives leave: a Disallow
-// holds where either matches, an Allow only where both do.
+// A rule on which the two matchers differ never allows: a Disallow applies if either matches, an Allow
+// only if both do.
 func TestADifferenceOfTheMatchersIsNoLeave(t *testing.T) {
 	const robots = "User-agent: *\nAllow: /a*b$\nDisallow: /a*c\nDisallow: /d*e$\nAllow: /\n"
 	says := func(answer bool) func(*pattern, string) bool { return func(*pattern, string) bool { return answer } }
 	for _, c := range []struct {
 		name, url string
-		second    bool // what the second matcher says of every pattern
+		second    bool // the second matcher's result for every pattern
 		allow     bool
 		line      int
 		differs   string
@@ -334,7 +334,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// widened writes each octet of s by a format.
+// widened formats each octet of s.
 func widened(s, format string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// says is an URL and what an example says of it.
+// says is a URL and the verdict that an example gives.
 type says struct {
 	url   string
 	allow bool
@@ -17,7 +17,7 @@ const (
 	no  = false
 )
 
-// example is an example of a seed document; blank lines are as in it.
+// example is an example from a seed document; blank lines are as there.
 type example struct {
 	name   string
 	robots string

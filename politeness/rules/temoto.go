@@ -7,30 +7,28 @@ import (
 	"github.com/temoto/robotstxt"
 )
 
-// Bounds of what temoto/robotstxt is asked: its regular expressions take time
-// in stars times octets. Beyond them pattern.matches, which is linear, decides
-// alone.
+// Bounds for temoto/robotstxt, whose regular expressions take time proportional to stars times octets.
+// Beyond them pattern.matches, which is linear, decides alone.
 const (
 	maxStars     = 16
 	maxAskedPath = 2048
-	maxCompiled  = 128 // groups kept compiled for one robots.txt
+	maxCompiled  = 128 // compiled groups kept per robots.txt
 )
 
-// sentinel anchors a pattern at the first octet of a path: temoto's regular
-// expressions are not anchored, and no path in the common form holds a '|' (it
-// is %7C).
+// sentinel anchors a pattern at the beginning of a path: temoto's regular expressions are not anchored, and
+// no normalized path contains a '|' (it is %7C).
 const sentinel = "/|"
 
-// secondReader has temoto/robotstxt match one pattern at a time, beside
-// pattern.matches. A pattern is compiled when it is first asked about.
+// secondReader matches patterns with temoto/robotstxt, besides pattern.matches. Patterns are compiled when
+// first used.
 type secondReader struct {
 	mu     sync.Mutex
 	groups map[string]*robotstxt.Group
-	// match is temoto's answer; a test puts another in its place.
+	// match replaces temoto in a test; nil is temoto.
 	match func(p *pattern, path string) bool
 }
 
-// differs says how the two matchers read a rule for a path.
+// differs says how the two matchers differ on a rule for a path.
 func (r *rule) differs(path string) string {
 	if r.pattern.matches(path) {
 		return "temoto/robotstxt does not match " + r.text
@@ -38,8 +36,8 @@ func (r *rule) differs(path string) string {
 	return "only temoto/robotstxt matches " + r.text
 }
 
-// holds says whether a rule holds for a path: a Disallow where either matcher
-// matches, an Allow only where both do. What the two differ in is no licence.
+// holds reports whether a rule applies to a path: a Disallow if either matcher matches, an Allow only if
+// both do, so that a difference never allows a URL.
 func (s *secondReader) holds(r *rule, path string) (holds, differs bool) {
 	ours := r.pattern.matches(path)
 	if !r.pattern.wantsSecond(path) {
@@ -56,13 +54,13 @@ func (s *secondReader) holds(r *rule, path string) (holds, differs bool) {
 	return ours || theirs, ours != theirs
 }
 
-// confirms says whether temoto matches too, where it is asked.
+// confirms reports whether temoto matches too, if it is asked.
 func (s *secondReader) confirms(p *pattern, path string) bool {
 	return !p.wantsSecond(path) || s.matches(p, path)
 }
 
-// wantsSecond says whether a second reading can differ. A mere prefix is the
-// same to both, and no reading matches a path that lacks a piece of the pattern.
+// wantsSecond reports whether temoto may differ. It cannot for a plain prefix, nor for a path that lacks a
+// piece of the pattern.
 func (p *pattern) wantsSecond(path string) bool {
 	if p.literal() || !strings.HasPrefix(path, p.text[:p.star]) || len(path) > maxAskedPath || p.stars > maxStars {
 		return false
@@ -75,7 +73,7 @@ func (p *pattern) wantsSecond(path string) bool {
 	return true
 }
 
-// matches asks temoto whether the pattern matches a path.
+// matches reports whether temoto matches the pattern.
 func (s *secondReader) matches(p *pattern, path string) bool {
 	g := s.group(p)
 	if g == nil {
@@ -84,7 +82,7 @@ func (s *secondReader) matches(p *pattern, path string) bool {
 	return !g.Test(sentinel + path)
 }
 
-// group is a robots.txt of one Disallow rule, as temoto reads it.
+// group returns a compiled robots.txt with one Disallow rule.
 func (s *secondReader) group(p *pattern) *robotstxt.Group {
 	rule := sentinel + p.text
 	if p.end {

@@ -10,17 +10,16 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// maxLine is how many octets of a line are read (what Google's parser reads).
+// maxLine is how many octets of a line are read, as in Google's parser.
 const maxLine = 16663
 
-// text is a robots.txt as lines are taken from it: what follows maxBytes is
-// gone, with the line that the cut goes through.
+// text iterates over the lines of a robots.txt. Beyond maxBytes it is truncated at a line end.
 type text struct {
 	rest    string
 	line    int    // number of the line last returned
-	cut     bool   // the file was longer than maxBytes
-	charset string // what the octets were, if not UTF-8 or ASCII
-	wasCR   bool   // the last line ended in CR: an LF that follows is its end too
+	cut     bool   // the file is longer than maxBytes
+	charset string // the encoding, if not UTF-8 or ASCII
+	wasCR   bool   // the last line ended in CR: a following LF belongs to it
 }
 
 func newText(body []byte) *text {
@@ -34,7 +33,7 @@ func newText(body []byte) *text {
 	return t
 }
 
-// next returns the next line without its end, at most maxLine octets of it.
+// next returns the next line without its end, truncated to maxLine octets.
 func (t *text) next() (line string, long, ok bool) {
 	if t.wasCR && strings.HasPrefix(t.rest, "\n") {
 		t.rest = t.rest[1:]
@@ -57,10 +56,10 @@ func (t *text) next() (line string, long, ok bool) {
 	return line, false, true
 }
 
-// wide is an encoding of two or four octets a unit.
+// wide is an encoding with code units of two or four octets.
 type wide struct {
 	name, mark string
-	size       int // octets of a unit
+	size       int // octets of a code unit
 	encoding.Encoding
 }
 
@@ -71,10 +70,9 @@ var wides = []wide{
 	{"UTF-16BE", "\xfe\xff", 2, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
 }
 
-// decode takes off byte order marks, also a cut one, and makes UTF-8 of UTF-16
-// and UTF-32 with a mark or with the NULs that betray them. A mark alone is not
-// believed: what is marked as UTF-16 and has no line or field in it is read as
-// the octets it is. Octets that are no UTF-8 stay as they are: rules are octets.
+// decode removes byte order marks, even truncated ones, and converts UTF-16 and UTF-32, recognized by a mark
+// or by NULs, to UTF-8. A file marked as UTF-16 without any line or field in that encoding is taken as
+// it is. Invalid UTF-8 is not changed: rules are octets.
 func decode(body []byte) (s, charset string) {
 	body = withoutMarks(body)
 	for _, w := range wides {
@@ -89,7 +87,7 @@ func decode(body []byte) (s, charset string) {
 	return string(withoutMarks(body)), charset
 }
 
-// withoutMarks takes off UTF-8's byte order marks, and what is left of one that was cut.
+// withoutMarks removes UTF-8 byte order marks, and the rest of a truncated one.
 func withoutMarks(body []byte) []byte {
 	const mark = "\xef\xbb\xbf"
 	for bytes.HasPrefix(body, []byte(mark)) {
@@ -103,7 +101,7 @@ func withoutMarks(body []byte) []byte {
 	return body
 }
 
-// begins says whether the first two units are of ASCII.
+// begins reports whether the first two code units are ASCII.
 func (w wide) begins(b []byte) bool {
 	if len(b) < 2*w.size {
 		return false
@@ -116,28 +114,28 @@ func (w wide) begins(b []byte) bool {
 	return true
 }
 
-// written says whether a line ends, a field or a comment begins: without that
-// the file says nothing in this encoding.
+// written reports whether the text contains a line end, a colon or a comment; without these the file is not
+// in this encoding.
 func (w wide) written(b []byte) bool { return strings.ContainsAny(w.decode(b), "\n\r:#") }
 
-// decode is the text of whole units.
+// decode decodes complete code units.
 func (w wide) decode(b []byte) string {
-	text, _ := w.NewDecoder().Bytes(b[:len(b)-len(b)%w.size]) // of what is no character it makes U+FFFD
+	text, _ := w.NewDecoder().Bytes(b[:len(b)-len(b)%w.size]) // invalid sequences become U+FFFD
 	return strings.TrimLeft(string(text), "\ufeff")
 }
 
-// binary says whether a file is plainly no text.
+// binary reports whether a file is not text: it has a NUL near its beginning.
 func binary(body []byte) bool {
 	text, _ := decode(body[:min(len(body), 1024)])
 	return strings.IndexByte(text[:min(len(text), 64)], 0) >= 0
 }
 
-// blanks are what rounds a field and a value; a NUL at an end is one of them.
+// blanks may surround a field and a value; they include NUL.
 const blanks = " \t\v\f\x00"
 
 func trimBlanks(s string) string { return strings.Trim(s, blanks) }
 
-// uncomment cuts a comment off a line, and what follows an octet NUL in it.
+// uncomment removes a comment from a line, and what follows a NUL.
 func uncomment(line string) string {
 	if i := strings.IndexByte(line, '#'); i >= 0 {
 		line = line[:i]

@@ -6,7 +6,7 @@ import (
 	"curtsy/usage"
 )
 
-// UsageRule is a line of a group that says what may be done with what was fetched.
+// UsageRule is a line of a group about the use of fetched content.
 type UsageRule struct {
 	Line int
 	Text string // the line without comment
@@ -14,18 +14,17 @@ type UsageRule struct {
 	path     string // "" is every path
 	by       *usage.Reader
 	says     []usage.Statement
-	from, to int // which of its group's agents it belongs to
+	from, to int // indices of the group's agents that it belongs to
 }
 
-// usageRule is one that holds for the agents.
+// usageRule is a UsageRule that applies to the agents.
 type usageRule struct {
 	*UsageRule
 	pattern pattern
 }
 
-// usage takes a line of a reader in package usage. It is a rule of the agents right
-// before it, and ends no list of them: other lines than Allow and Disallow must not
-// interfere with those (RFC 9309 §2.2.4).
+// usage processes a line for a reader in package usage. It belongs to the agents just before it and does not
+// end their list: lines other than Allow and Disallow must not interfere with groups (RFC 9309 §2.2.4).
 func (p *parser) usage(e entry) {
 	by := usage.OfField(e.name)
 	rule := by.Line(e.value, e.text, e.line)
@@ -50,7 +49,7 @@ func (p *parser) usage(e entry) {
 	g.Usage = append(g.Usage, u)
 }
 
-// addUsage adds the rules that belong to token. No path counts no octets.
+// addUsage adds the rules for token. A missing path counts as no octets.
 func (r *Robots) addUsage(g *Group, token string) {
 	for i := range g.Usage {
 		u := &g.Usage[i]
@@ -60,9 +59,9 @@ func (r *Robots) addUsage(g *Group, token string) {
 	}
 }
 
-// Usage is what the file says about the use of target, path and query as they are
-// sent. Of each reader only the rules of the longest path that matches apply; a URL
-// that may not be fetched has no preferences (draft-ietf-aipref-attach §5).
+// Usage returns the statements on the use of target, path and query as sent. Of each reader only the rules
+// with the longest matching path apply. A URL that may not be fetched has no preferences
+// (draft-ietf-aipref-attach §5).
 func (r *Robots) Usage(target string) (list []usage.Statement) {
 	if len(r.usage) > 0 && r.Verdict(target).Allow {
 		longest := map[*usage.Reader]int{}
@@ -80,8 +79,7 @@ func (r *Robots) Usage(target string) (list []usage.Statement) {
 	return usage.Bound(append(list, r.stated...))
 }
 
-// Matches compares a pattern as those of rules are, with * and a $ at its end, with
-// path and query of a URL.
+// Matches reports whether a pattern as in rules, with * and a final $, matches path and query of a URL.
 func Matches(path, target string) bool {
 	p := newPattern(path, RFC9309)
 	return p.text != "" && strings.IndexByte("/*", p.text[0]) >= 0 && p.matches(pathOf(target, RFC9309))

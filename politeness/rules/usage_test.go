@@ -7,7 +7,7 @@ import (
 	"curtsy/usage"
 )
 
-// said is what a robots.txt says to agents of a target, as "search=y, train-ai=n".
+// said returns the usage preferences of a robots.txt for a target, as "search=y, train-ai=n".
 func said(text, target string, d Dialect, agents ...string) string {
 	r := Parse([]byte(text), Options{Agents: agents, Dialect: d})
 	return usage.Combine(r.Usage(target)).String()

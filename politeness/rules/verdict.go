@@ -2,18 +2,18 @@ package rules
 
 import "cmp"
 
-// Verdict is what the file says of one URL, and which line says it.
+// Verdict is the decision on one URL, and the line behind it.
 type Verdict struct {
 	Allow bool
-	Line  int    // of the rule that decided; 0: no rule did
-	Rule  string // the line as written, "" if no rule decided
-	Group string // value of the user-agent line that chose the group, "" if none
-	// Differs says how pattern.matches and temoto/robotstxt read the first rule on the
-	// way that they read differently; "" if there is none.
+	Line  int    // of the deciding rule; 0: no rule decided
+	Rule  string // the line as written; "" if no rule decided
+	Group string // user-agent value that selected the group; "" if none
+	// Differs describes the first difference between pattern.matches and temoto/robotstxt; "" if
+	// there is none.
 	Differs string
 }
 
-// rule is a rule of a group that holds for the agents.
+// rule is a rule that applies to the agents.
 type rule struct {
 	pattern pattern
 	needs   [2]uint16 // grams
@@ -23,8 +23,8 @@ type rule struct {
 	group   string
 }
 
-// byPrecedence puts the rule with the most octets first and Allow before
-// Disallow (RFC 9309 §2.2.2). That is Yandex's order as well, read backwards.
+// byPrecedence sorts rules by falling length, Allow before Disallow (RFC 9309 §2.2.2). That is equivalent to
+// Yandex's order, reversed.
 func byPrecedence(a, b rule) int {
 	if c := cmp.Compare(b.pattern.octets, a.pattern.octets); c != 0 || a.allow == b.allow {
 		return c
@@ -35,9 +35,8 @@ func byPrecedence(a, b rule) int {
 	return 1
 }
 
-// Verdict says whether target, path and query as they are sent, may be
-// fetched. Of the rules in their order the first that holds decides; each
-// pattern that could is put to two matchers (temoto.go).
+// Verdict decides whether target, path and query as sent, may be fetched. The first matching rule in order
+// of precedence decides; patterns may be matched with two matchers (temoto.go).
 func (r *Robots) Verdict(target string) Verdict {
 	path := pathOf(target, r.options.Dialect)
 	switch {
@@ -48,7 +47,7 @@ func (r *Robots) Verdict(target string) Verdict {
 	}
 	var have *grams
 	if len(r.rules) >= manyRules {
-		have = new(grams) // on the stack
+		have = new(grams) // stays on the stack
 		have.fill(path)
 	}
 	difference := ""

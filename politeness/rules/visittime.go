@@ -9,20 +9,20 @@ import (
 
 const day = 24 * 60
 
-// VisitTime is a window of the day in minutes since midnight UTC, Start in
-// it and End not. It may go over midnight: End is less than Start then.
+// VisitTime is a time of day, in minutes since midnight UTC, from Start to before End. If End is less than
+// Start, it includes midnight.
 type VisitTime struct {
 	Start, End int
 	Line       int
 }
 
-// Next is the first time from t on that is in the window.
+// Next returns the first time within the window that is not before t.
 func (v VisitTime) Next(t time.Time) time.Time {
 	minutes := func(n int) time.Duration { return time.Duration(n) * time.Minute }
 	return politeness.Window{Start: minutes(v.End), End: minutes(v.Start)}.Next(t)
 }
 
-// readVisit reads "0600-0845"; colons in the times are overlooked.
+// readVisit parses "0600-0845"; a colon in each time is ignored.
 func readVisit(s string) (VisitTime, bool) {
 	from, to, ok := strings.Cut(s, "-")
 	start, ok1 := readClock(trimBlanks(from))
@@ -33,7 +33,7 @@ func readVisit(s string) (VisitTime, bool) {
 	return VisitTime{Start: start, End: end}, true
 }
 
-// readClock reads hhmm as minutes; 2400 is the end of the day.
+// readClock parses hhmm into minutes; 2400 is the end of the day.
 func readClock(s string) (minutes int, ok bool) {
 	s = strings.Replace(s, ":", "", 1)
 	if len(s) != 4 || strings.Trim(s, "0123456789") != "" {

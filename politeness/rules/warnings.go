@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Warning is a doubtful line, for the site's owner.
+// Warning describes a doubtful line for the site's owner.
 type Warning struct {
 	Line int    `json:"line"` // 0: the file as a whole
 	Text string `json:"text"`
 }
 
-// maxWarnings bounds how many a hostile file leads to.
+// maxWarnings bounds the warnings about a hostile file.
 const maxWarnings = 200
 
-// Warnings are the suspicious lines, in the order of the file; no more than
-// 200, the last one saying that there are more.
+// Warnings returns the warnings in the order of the file, at most 200; the last one then says that there
+// are more.
 func (r *Robots) Warnings() []Warning { return r.warnings }
 
-// Cut says that the file is over 500 KiB, and that what lies behind was not read.
+// Cut reports that the file is over 500 KiB and was truncated.
 func (r *Robots) Cut() bool { return r.cut }
 
 func (r *Robots) warn(line int, format string, args ...any) {
@@ -31,7 +31,7 @@ func (r *Robots) warn(line int, format string, args ...any) {
 	}
 }
 
-// check looks for what owners get wrong, in a line that is otherwise taken.
+// check warns of common mistakes in a line.
 func (p *parser) check(line string, e entry) {
 	if strings.Contains(line, "\xef\xbb\xbf") {
 		p.r.warn(e.line, "a byte order mark in the middle of the file")
@@ -103,7 +103,7 @@ func (p *parser) checkSitemap(e entry) {
 	}
 }
 
-// String is the field's name.
+// String returns the field's name.
 func (f field) String() string {
 	for _, known := range robotsFields {
 		if known.is == f {
@@ -113,7 +113,7 @@ func (f field) String() string {
 	return "unknown"
 }
 
-// quote shows text of a file, no more than is fit for a line.
+// quote quotes text of a file, shortened to fit in a line.
 func quote(s string) string {
 	const most = 80
 	if len(s) > most {

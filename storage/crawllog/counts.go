@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// Counts are how many URLs an archive holds something of, each by the visit that
-// stands for it. Every output that names pages, kept or withheld has them from here;
-// docs/words.md says what they mean.
+// Counts are the numbers of URLs of which an archive holds something, counted by the current visit of
+// each (Current). All output of pages, kept or withheld uses these; docs/words.md defines the words.
 type Counts struct {
 	Pages    int `json:"pages"`    // HTML documents, kept or withheld
-	Kept     int `json:"kept"`     // responses that can be read back and shown
-	Withheld int `json:"withheld"` // those that noarchive keeps out of the archive or out of sight
+	Kept     int `json:"kept"`     // responses that can be read and shown
+	Withheld int `json:"withheld"` // those that noarchive keeps out of the archive or hidden
 }
 
-// Add counts a URL n times by its visits, the oldest first; -1 takes it back.
+// Add adds a URL n times, by its visits, oldest first; n is -1 to subtract it.
 func (c *Counts) Add(visits []*Visit, find Lookup, n int) {
 	v := Current(visits, find)
 	if v == nil {
@@ -31,7 +30,7 @@ func (c *Counts) Add(visits []*Visit, find Lookup, n int) {
 	}
 }
 
-// IsPage says whether the visit was answered with an HTML document of the site.
+// IsPage reports whether the response was an HTML document of the site.
 func (v *Visit) IsPage() bool {
 	if v.Class != "page" || v.Status != 200 && v.Status != 203 || v.Kept == "" {
 		return false
@@ -40,14 +39,14 @@ func (v *Visit) IsPage() bool {
 	switch strings.TrimSpace(kind) {
 	case "text/html", "application/xhtml+xml":
 		return true
-	case "": // what has links was read as HTML
+	case "": // links or a title mean that it was parsed as HTML
 		return v.Links > 0 || v.Title != ""
 	}
 	return false
 }
 
-// TakenBack says whether noarchive keeps the visit that stands for a URL from being
-// shown: it asks for that itself, or the latest answer that is the page does.
+// TakenBack reports whether noarchive forbids showing v, the current visit of a URL: v has the directive
+// itself, or the latest visit that is a version of the page has it.
 func TakenBack(visits []*Visit, v *Visit, find Lookup) bool {
 	asks := func(v *Visit) bool {
 		good := v.Status == 200 || v.Status == 203 || v.Redirects() || v.Unchanged()

@@ -11,68 +11,65 @@ import (
 	"curtsy/usage"
 )
 
-// Note is what a visit's metadata record says, as one line of JSON, of what
-// its other records do not show: with it crawl.db can be rebuilt.
+// Note is the part of a visit's metadata record, as one line of JSON, from which crawl.db can be
+// rebuilt. It has what the other records do not contain.
 type Note struct {
 	Class     string        `json:"class"`
-	How       string        `json:"how,omitempty"`   // the place in which the URL was found
-	Depth     int           `json:"depth,omitempty"` // Metadata.Depth; 0 also where hopsFromSeed is that number
+	How       string        `json:"how,omitempty"`   // where the URL was found
+	Depth     int           `json:"depth,omitempty"` // Metadata.Depth; 0 also if hopsFromSeed is a number
 	Redirects int           `json:"redirects,omitempty"`
-	Of        string        `json:"of,omitempty"` // the URL that led here by redirects, for a robots.txt
+	Of        string        `json:"of,omitempty"` // for a robots.txt after redirects: its original URL
 	Waited    time.Duration `json:"waited,omitempty"`
 	Delay     string        `json:"delay,omitempty"`
-	Suspect   string        `json:"suspect,omitempty"`    // Visit.Suspect, as far as it was known then
+	Suspect   string        `json:"suspect,omitempty"`    // Visit.Suspect, as known then
 	Body      string        `json:"body,omitempty"`       // Visit.Body
-	Round     int           `json:"round,omitempty"`      // that it was made in; 0: the first crawl
+	Round     int           `json:"round,omitempty"`      // number of the round; 0: the first crawl
 	Began     time.Time     `json:"round_began,omitzero"` // when that round began
-	// Import is where the records were taken from; nil where curtsy made them.
+	// Import is where the records were imported from; nil if curtsy made them.
 	Import *Import `json:"import,omitempty"`
 	// Rendered is Visit.Rendered.
 	Rendered *Rendered `json:"rendered,omitempty"`
 	// Usage is Visit.Usage.
 	Usage []usage.Statement `json:"usage,omitempty"`
-	// Elsewhere is Record.Elsewhere, and what of the visit the record of a revisit does not say.
+	// Elsewhere is Record.Elsewhere, with digest and length of the payload.
 	Elsewhere *NotedElsewhere `json:"elsewhere,omitempty"`
-	// Withheld is the visit itself where the body, and with it the whole
-	// response, is not kept.
+	// Withheld is the visit itself if the response is withheld.
 	Withheld *Visit `json:"withheld,omitempty"`
 }
 
-// NotedElsewhere is what is known of a payload that another archive holds.
+// NotedElsewhere describes a payload that another archive holds.
 type NotedElsewhere struct {
 	Elsewhere
 	Digest string `json:"digest"`
 	Length int64  `json:"length"`
 }
 
-// Import is what is known of a record that another program wrote.
+// Import describes a record written by another program.
 type Import struct {
 	File   string   `json:"file"`
-	At     string   `json:"at"`               // where it begins in the file, in octets
+	At     string   `json:"at"`               // offset of the record in the file
 	Header string   `json:"header,omitempty"` // version line and fields, verbatim
-	Head   string   `json:"head,omitempty"`   // the HTTP head, where the record kept here has another
-	Mended []string `json:"mended,omitempty"` // why it has
-	// Remarks are what was wrong with the record, which was taken all the same.
+	Head   string   `json:"head,omitempty"`   // the original HTTP head, if the stored one differs
+	Mended []string `json:"mended,omitempty"` // why it differs
+	// Remarks are what was wrong with a record that was imported nevertheless.
 	Remarks []string `json:"remarks,omitempty"`
 }
 
-// Metadata is the block of the metadata record of a visit: what its other
-// records do not say.
+// Metadata is the content of the metadata record of a visit: what its other records do not contain.
 type Metadata struct {
-	Via      string // the URL that led here
-	Hops     string // how, from a seed on: a letter a hop, as Heritrix has it
+	Via      string // the referring URL
+	Hops     string // hop path from a seed, one letter per hop, as in Heritrix
 	Depth    int    // links from the seed
 	Took     time.Duration
-	Robots   *Decision // the line that allowed it; written only
-	Status   int       // of a response that is withheld
-	Withheld string    // why nothing of the body is kept; "" where it is
+	Robots   *Decision // the rule that allowed it; written, but not read back
+	Status   int       // status of a withheld response
+	Withheld string    // why the body is withheld; "" if it is not
 	Note     Note
 
-	noted bool // it has a note that reads back
+	noted bool // it has a valid Note
 }
 
-// Fields of a metadata record (ISO 28500 §6.6), and those of ours, which other
-// programs pass over.
+// Fields of a metadata record (ISO 28500 §6.6), and our own, which other programs ignore.
 const (
 	fieldVia      = "via"
 	fieldHops     = "hopsFromSeed"
@@ -83,7 +80,7 @@ const (
 	fieldVisit    = "curtsy-visit" // a Note
 )
 
-// Append writes the block.
+// Append appends the block to b.
 func (m *Metadata) Append(b []byte) []byte {
 	if m.Via != "" {
 		b = warc.AppendField(b, fieldVia, m.Via)
@@ -101,13 +98,13 @@ func (m *Metadata) Append(b []byte) []byte {
 	}
 	n := m.Note
 	n.Depth = m.Depth
-	if note, err := json.Marshal(n); err == nil { // of strings and numbers, which is no error
+	if note, err := json.Marshal(n); err == nil { // strings and numbers always marshal
 		b = warc.AppendField(b, fieldVisit, string(note))
 	}
 	return b
 }
 
-// MetadataOf is what Append wrote.
+// MetadataOf decodes what Append wrote.
 func MetadataOf(fields map[string]string) Metadata {
 	m := Metadata{Via: fields[fieldVia], Withheld: fields[fieldWithheld]}
 	m.Status, _ = strconv.Atoi(fields[fieldStatus])
@@ -122,11 +119,11 @@ func MetadataOf(fields map[string]string) Metadata {
 	return m
 }
 
-// hops are the letters of Heritrix, of more than 50 the last, behind the number of the others.
+// hops matches a hop path as Heritrix writes it: of more than 50 letters the last, after the number of the others.
 var hops = regexp.MustCompile(`^(?:(\d{1,9})\+)?([LERPXIMS]{1,50})$`)
 
-// hopsOf reads a path of hops, or its length, as earlier versions had it. Redirects and
-// prerequisites are no links.
+// hopsOf parses a hop path, or a number of links as earlier versions wrote it. Redirects and prerequisites
+// are not counted as links.
 func hopsOf(text string) (path string, links int) {
 	m := hops.FindStringSubmatch(text)
 	if m == nil {
@@ -137,17 +134,16 @@ func hopsOf(text string) (path string, links int) {
 	return text, links + len(m[2]) - strings.Count(m[2], "R") - strings.Count(m[2], "P")
 }
 
-// Recovered is a visit as its records alone tell of it: without the ids that
-// crawl.db gave it.
+// Recovered is a visit as read from its records alone, without the ids from crawl.db.
 type Recovered struct {
 	Visit *Visit
 	Metadata
-	RefersTo    string // for a revisit: the id of the record that holds the payload
+	RefersTo    string // of a revisit: id of the record with the payload
 	RefersToURI string
-	Noted       bool // its metadata record is there, and has a Note
+	Noted       bool // it has a metadata record with a Note
 }
 
-// Take takes in what the metadata record says.
+// Take applies the content of the metadata record.
 func (c *Recovered) Take(m Metadata) {
 	c.Metadata, c.Noted = m, m.noted
 	v := c.Visit

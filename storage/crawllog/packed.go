@@ -14,8 +14,8 @@ import (
 	"curtsy/storage/warc"
 )
 
-// Schema 6 had a visit as its JSON, deflated with a dictionary of what most of them
-// say. Of one with a record, what does not compress stands before that as octets:
+// In schema 6 a visit was its JSON, deflated with a dictionary of frequent content. If it had a record, the
+// values that do not compress preceded that as octets:
 //
 //	octet    packed, or packedFields
 //	32       of packedFields: the digest of the payload
@@ -24,13 +24,13 @@ import (
 //	         Status, Links, Length, Record.Offset, Record.Length
 //	…        RFC 1951, of the JSON without these
 //
-// Schema 5 had JSON itself, which begins with a brace.
+// In schema 5 it was plain JSON, which begins with a brace.
 const (
 	packed       = 0x10
 	packedFields = 0x11
 )
 
-// maxUnpacked is more octets than the JSON of any visit has.
+// maxUnpacked is more than the JSON of any visit, in octets.
 const maxUnpacked = 4 << 20
 
 // dictionary is part of the format.
@@ -45,7 +45,7 @@ const dictionary = `"class":"prerequisite","class":"requisite","content_type":"t
 	`"robots":{"allow":true,"rule":"robots.txt answered 404","fetched":"0001-01-01T00:00:00Z"},` +
 	`"kept":"response","record":{"segment":"curtsy-20260101000000-00000.warc.gz","offset":0,"length":0,"id":""}}`
 
-// inflater is kept for the next visit: making one costs more than the visit does.
+// inflater is a reusable decompressor: making one costs more than decoding a visit.
 type inflater struct {
 	z    io.ReadCloser
 	src  bytes.Reader
@@ -54,14 +54,14 @@ type inflater struct {
 
 var inflaters = sync.Pool{New: func() any { return &inflater{z: flate.NewReader(bytes.NewReader(nil))} }}
 
-// fields are what stands before the JSON.
+// fields are the values before the JSON.
 type fields struct {
 	digest warc.Digest
 	id     [16]byte
-	n      [9]int64 // in the order of the format
+	n      [9]int64 // the varints in order
 }
 
-// put moves the fields back.
+// put sets the fields of the visit.
 func (f *fields) put(v *Visit) {
 	v.At = time.Unix(0, f.n[0]).UTC()
 	if v.Robots != nil {
@@ -73,7 +73,7 @@ func (f *fields) put(v *Visit) {
 	v.Record.Offset, v.Record.Length, v.Record.ID = f.n[7], f.n[8], warc.FormatID(f.id)
 }
 
-// read gives what is behind the fields.
+// read decodes the fields and returns the rest.
 func (f *fields) read(b []byte) (rest []byte, err error) {
 	if len(b) < len(f.digest)+len(f.id) {
 		return nil, errNotPacked
@@ -92,7 +92,7 @@ func (f *fields) read(b []byte) (rest []byte, err error) {
 
 var errNotPacked = errors.New("not a visit")
 
-// Unpack reads what Pack wrote, or an earlier schema, into an empty visit.
+// Unpack decodes what Pack or an earlier schema wrote into an empty visit.
 func Unpack(b []byte, v *Visit) error {
 	switch {
 	case len(b) > 0 && b[0] == row:
@@ -124,8 +124,8 @@ func Unpack(b []byte, v *Visit) error {
 	return nil
 }
 
-// inflate gives the text of a visit, until it is used again. crawl.db may come from
-// anybody, so the text has an end.
+// inflate decompresses the JSON of a visit; the result is valid until the next call. Its length is limited,
+// since crawl.db may come from an untrusted source.
 func (in *inflater) inflate(b []byte) ([]byte, error) {
 	in.src.Reset(b)
 	in.text.Reset()

@@ -75,7 +75,7 @@ func TestAVisitIsReadAsItWasPacked(t *testing.T) {
 	}
 }
 
-// What schema 6 wrote is read.
+// Visits written by schema 6 can be read.
 func TestVisitsOfSchema6(t *testing.T) {
 	without := ordinaryVisit()
 	without.Record = nil
@@ -90,7 +90,7 @@ func TestVisitsOfSchema6(t *testing.T) {
 		if err := errors.Join(err, Unpack(b, &got)); err != nil || !reflect.DeepEqual(&got, want) {
 			t.Errorf("%v\ngot  %+v\nwant %+v", err, got, want)
 		}
-		for n := range b { // and what is cut off is none
+		for n := range b { // and a truncated visit is rejected
 			if Unpack(b[:n], new(Visit)) == nil && n < len(b)-3 {
 				t.Errorf("the first %d octets of %d are a visit", n, len(b))
 			}
@@ -98,7 +98,7 @@ func TestVisitsOfSchema6(t *testing.T) {
 	}
 }
 
-// A visit of somebody else's crawl.db is not inflated without end.
+// Decompressing a visit from an untrusted crawl.db is bounded.
 func TestPackedVisitsThatAreNone(t *testing.T) {
 	var bomb bytes.Buffer
 	bomb.WriteByte(packed)
@@ -134,7 +134,7 @@ func BenchmarkPack(b *testing.B) {
 	})
 }
 
-// hopsFromSeed is a letter a hop, as Heritrix writes it; in archives of earlier versions a number.
+// hopsFromSeed has one letter for each hop, as in Heritrix; archives of earlier versions have a number.
 func TestHops(t *testing.T) {
 	for text, want := range map[string]Metadata{"": {}, "0": {}, "12": {Depth: 12}, "LLE": {Hops: "LLE", Depth: 3},
 		"PLRL": {Hops: "PLRL", Depth: 2}, "7+LLE": {Hops: "7+LLE", Depth: 10}, "L\x1b": {}, "-3": {}} {

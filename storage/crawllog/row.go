@@ -19,15 +19,15 @@ import (
 // A visit in crawl.db is a row of its fields, in the order of packer.visit:
 //
 //	octet    row
-//	uvarint  a bit for each field, the first the lowest: whether it follows. A bool is
-//	         its bit, and so is whether a struct is there, whose fields follow as such
+//	uvarint  one bit per field, the first one lowest: whether it follows. A bool is only
+//	         its bit; a struct has a bit, followed by its fields
 //	…        the fields: numbers as zigzag varints; texts by packer.text
 //
-// It takes less room than deflated JSON did, and a tenth of the time (docs/performance.md).
+// It takes less space than deflated JSON, and a tenth of the time (docs/performance.md).
 const row = 0x12
 
-// common are texts that need no octets but their number. They are part of the
-// format: more may only be added at the end, and up to manyCommon.
+// common are texts that are encoded as a number only. They are part of the format: new ones may only be
+// added at the end, up to manyCommon.
 var common = [...]string{"", "page", "requisite", "prerequisite", "sitemap", "response", "revisit", "withheld",
 	"whole", "empty",
 	"configured delay 1s", "configured delay 0s", "text/html", "text/html; charset=utf-8", "text/html; charset=UTF-8",
@@ -40,7 +40,7 @@ var common = [...]string{"", "page", "requisite", "prerequisite", "sitemap", "re
 	"Allow: /", "Disallow:", "curtsy", "length", "noindex", "nofollow", "noarchive", "nosnippet", "meta",
 	"X-Robots-Tag", "elsewhere"}
 
-// manyCommon is how many there can be: a text of n octets begins with manyCommon+n.
+// manyCommon is the limit for common: a text of n octets is encoded with the number manyCommon+n.
 const manyCommon = 64
 
 var commonNumbers = func() map[string]int {
@@ -51,7 +51,7 @@ var commonNumbers = func() map[string]int {
 	return numbers
 }()
 
-// packer writes the fields of a visit, or reads them: each is named once.
+// packer encodes or decodes the fields of a visit, with one list of fields for both.
 type packer struct {
 	b    []byte
 	has  uint64
@@ -60,7 +60,7 @@ type packer struct {
 	err  error
 }
 
-// Pack is a visit as crawl.db keeps it.
+// Pack encodes a visit as it is stored in crawl.db.
 func Pack(v *Visit) ([]byte, error) {
 	p := packer{b: make([]byte, 0, 320)}
 	p.visit(v)
@@ -82,8 +82,8 @@ func unpackRow(b []byte, v *Visit) error {
 	return p.err
 }
 
-// visit is the order of the fields, the rarer ones last. It is part of the format:
-// what is new comes at the end.
+// visit defines the order of the fields, rarer ones last. It is part of the format: new fields must be
+// added at the end.
 func (p *packer) visit(v *Visit) {
 	number(p, &v.URLID)
 	number(p, &v.N)
@@ -174,8 +174,8 @@ func (p *packer) statement(s *usage.Statement, url string) {
 	p.text(&s.Policy, url)
 }
 
-// firstWords is how many words there were when rows were first packed: later ones lie
-// behind what else there was.
+// firstWords is the number of words in the first version of this format; later ones are encoded after the
+// other fields.
 const firstWords = 5
 
 func (p *packer) directives(d *Directives) {
@@ -214,7 +214,7 @@ func (p *packer) rendered(r *Rendered) {
 	p.text(&r.Cut, "")
 }
 
-// field says whether the next field follows.
+// field encodes or decodes the bit of the next field, and reports whether the field follows.
 func (p *packer) field(set bool) bool {
 	bit := uint64(1) << p.bit
 	p.bit++
@@ -229,7 +229,7 @@ func (p *packer) field(set bool) bool {
 
 func (p *packer) flag(b *bool) { *b = p.field(*b) }
 
-// there makes a struct that is to be read.
+// there is field for a struct, which it allocates when decoding.
 func there[T any](p *packer, v **T) bool {
 	is := p.field(*v != nil)
 	if is && p.read {
@@ -238,7 +238,7 @@ func there[T any](p *packer, v **T) bool {
 	return is
 }
 
-// list reads or writes a list: its length, and each element with bits of its own.
+// list encodes or decodes a list: its length, then each element as a group.
 func list[T any](p *packer, l *[]T, each func(*T)) {
 	if !p.field(len(*l) > 0) {
 		return
@@ -259,7 +259,7 @@ func list[T any](p *packer, l *[]T, each func(*T)) {
 	}
 }
 
-// group is of fields with bits of their own.
+// group encodes or decodes fields with bits of their own.
 func (p *packer) group(fields func()) {
 	has, bit, before := p.has, p.bit, p.b
 	p.has, p.bit = 0, 0
@@ -298,7 +298,7 @@ func (p *packer) varint(n *int64) {
 	*n, p.b = x, p.b[used:]
 }
 
-// uvarint writes n, or gives what is read; 0 behind the end.
+// uvarint encodes n, or returns the decoded number; 0 on error.
 func (p *packer) uvarint(n uint64) uint64 {
 	if !p.read {
 		p.b = binary.AppendUvarint(p.b, n)
@@ -313,7 +313,7 @@ func (p *packer) uvarint(n uint64) uint64 {
 	return n
 }
 
-// octets gives the next n, or none.
+// octets returns the next n octets; nil on error.
 func (p *packer) octets(n uint64) []byte {
 	if p.err != nil || n > uint64(len(p.b)) {
 		p.fail()
@@ -326,8 +326,8 @@ func (p *packer) octets(n uint64) []byte {
 
 func (p *packer) fail() { p.b, p.err = nil, errNotPacked }
 
-// text reads or writes a text in UTF-8 that may begin as another does; where that is
-// not empty, how many octets they share comes first.
+// text encodes or decodes a UTF-8 text that may share a prefix with like; if like is not empty, the length
+// of the shared prefix comes first.
 func (p *packer) text(s *string, like string) {
 	if p.field(*s != "") {
 		p.rawText(s, like)
@@ -356,13 +356,13 @@ func (p *packer) rawText(s *string, like string) {
 		*s = like[:same] + string(p.octets(n-manyCommon))
 	}
 	if !utf8.ValidString(*s) {
-		p.fail() // nobody packed it so
+		p.fail() // Pack never writes this
 	}
 }
 
 func (p *packer) writeText(s, like string) {
 	if !utf8.ValidString(s) {
-		s = string([]rune(s)) // as in JSON
+		s = string([]rune(s)) // replaces invalid UTF-8, as JSON does
 	}
 	if like != "" {
 		same := 0
@@ -379,8 +379,8 @@ func (p *packer) writeText(s, like string) {
 	p.b = append(binary.AppendUvarint(p.b, manyCommon+uint64(len(s))), s...)
 }
 
-// time reads or writes a time: in ns before another, or since 1970 if that is zero;
-// one that ns do not hold is a text behind the least of all numbers.
+// time encodes or decodes a time: in ns before another, or since 1970 if that is zero. A time that does not
+// fit is encoded as text after math.MinInt64.
 func (p *packer) time(t *time.Time, before time.Time) {
 	if !p.field(!t.IsZero()) {
 		return
@@ -411,10 +411,10 @@ func (p *packer) time(t *time.Time, before time.Time) {
 	}
 }
 
-// inNanoseconds says whether a time is the same in ns since 1970.
+// inNanoseconds reports whether a time is unchanged by conversion to ns since 1970.
 func inNanoseconds(t time.Time) bool { return t == time.Unix(0, t.UnixNano()).UTC() }
 
-// date is the text of a date of HTTP, as seconds since 1970 where it is one.
+// date encodes or decodes an HTTP date as seconds since 1970; any other text as text.
 func (p *packer) date(s *string) {
 	t, err := time.Time{}, error(nil)
 	if !p.read {
@@ -425,14 +425,14 @@ func (p *packer) date(s *string) {
 		p.text(s, "")
 		return
 	}
-	p.field(false) // that of the text
+	p.field(false) // the bit of the text
 	n := t.Unix()
 	if p.varint(&n); p.read {
 		*s = time.Unix(n, 0).UTC().Format(http.TimeFormat)
 	}
 }
 
-// digest and id are octets where they have the form that they have as a rule.
+// digest and id encode values of the usual form as octets, others as text.
 func (p *packer) digest(s *string) {
 	d, ok := warc.Digest{}, false
 	if !p.read {
@@ -453,14 +453,13 @@ func (p *packer) id(s *string) {
 	}
 }
 
-// sized is a field of octets, or where they are not known, of a text; it says
-// whether octets were read.
+// sized encodes or decodes octets, or a text if known is false. It reports whether octets were decoded.
 func (p *packer) sized(b []byte, known bool, s *string) bool {
 	if !p.field(known) {
 		p.text(s, "")
 		return false
 	}
-	p.field(false) // that of the text
+	p.field(false) // the bit of the text
 	if p.read {
 		return copy(b, p.octets(uint64(len(b)))) == len(b)
 	}
@@ -468,7 +467,7 @@ func (p *packer) sized(b []byte, known bool, s *string) bool {
 	return false
 }
 
-// segment is the name of a segment: with its time and number as numbers, where it is
+// segment encodes or decodes the name of a segment, with time and number as numbers if it has the form
 // PREFIX-YYYYMMDDhhmmss-NNNNN.warc.gz.
 func (p *packer) segment(s *string) {
 	prefix, at, n, known := "", int64(0), int64(0), false
@@ -479,7 +478,7 @@ func (p *packer) segment(s *string) {
 		p.text(s, "")
 		return
 	}
-	p.field(false) // that of the text
+	p.field(false) // the bit of the text
 	p.rawText(&prefix, "")
 	p.varint(&at)
 	p.varint(&n)

@@ -6,43 +6,39 @@ import (
 	"strconv"
 )
 
-// What decoding a body found (Visit.Body); any other text is why the body does
-// not decode to its end.
+// Values of Visit.Body; any other text says why the body does not decode to its end.
 const (
-	BodyWhole = "whole" // every coding is undone to its end, with its checksums
-	BodyEmpty = "empty" // whole, and there is nothing to be seen in it
+	BodyWhole = "whole" // all codings decoded to their end, with valid checksums
+	BodyEmpty = "empty" // whole, but with nothing to show
 )
 
-// Rank orders the captures of one URL: the highest is shown, of equals the latest.
+// Rank orders the captures of one URL: the highest is shown, among equals the latest.
 type Rank uint8
 
-// Ranks. A capture below Whole does not stand for its URL: it is shown only where
-// there is no better one.
+// Ranks. A capture below Whole does not stand for its URL: it is shown only if there is no better one.
 const (
 	NoAnswer Rank = iota
-	Refused       // an error of the server, or what stands in the page's place
-	Without       // an answer that holds no copy of the page
-	Partial       // a copy that is not whole, or a redirect without a good end
-	Limited       // a copy up to a limit of the crawl's own
+	Refused       // a server error, or a challenge in place of the page
+	Without       // a response without a copy of the page
+	Partial       // an incomplete copy, or a redirect without a good target
+	Limited       // a copy truncated by a limit of the crawl
 	Whole
 )
 
-// Standing says whether a capture stands for its URL.
+// Standing says whether a capture stands for its URL, that is, may represent it.
 type Standing struct {
 	Rank Rank
-	Why  string // it does not stand; "" where it does
+	Why  string // why it does not; "" if it does
 }
 
-// Stands says that it does.
+// Stands reports whether the capture stands for its URL.
 func (s Standing) Stands() bool { return s.Rank == Whole }
 
-// Lookup gives the visits of a URL, the oldest first; none for a URL that the
-// archive does not have.
+// Lookup returns the visits of a URL, oldest first; none if the archive does not have it.
 type Lookup func(url string) []*Visit
 
-// StandingOf judges a capture by what is known of it, and a redirect by where it
-// leads, which find looks up. This is the one place that decides it: see the table
-// in docs/update.md.
+// StandingOf judges a capture by its visit, and a redirect by its target, which find looks up. All decisions
+// on this are made here: see the table in docs/update.md.
 func StandingOf(v *Visit, find Lookup) Standing {
 	switch {
 	case v.Status == 0:
@@ -65,7 +61,7 @@ func StandingOf(v *Visit, find Lookup) Standing {
 	return Standing{rank, "HTTP " + strconv.Itoa(v.Status)}
 }
 
-// copied judges an answer with a body by whether that is whole.
+// copied judges a response with a body by whether the body is complete.
 func (v *Visit) copied() Standing {
 	switch {
 	case v.Truncated == "disconnect":
@@ -74,34 +70,32 @@ func (v *Visit) copied() Standing {
 		return Standing{Partial, "timed out before the end of the body"}
 	case v.Body != "" && v.Body != BodyWhole && v.Body != BodyEmpty:
 		return Standing{Partial, "the body cannot be decoded to its end: " + v.Body}
-	case v.Truncated != "" && v.Kept != KeptWithheld: // what is withheld is read no further than it is needed
+	case v.Truncated != "" && v.Kept != KeptWithheld: // a withheld body is read only as far as needed
 		return Standing{Limited, "longer than what is kept of a body"}
 	}
 	return Standing{Rank: Whole}
 }
 
-// IsCopy says whether the visit holds a copy of the page, whole or not.
+// IsCopy reports whether the visit holds a copy of the page, complete or not.
 func (v *Visit) IsCopy() bool { return (v.Status == 200 || v.Status == 203) && v.HasBody() }
 
-// Unchanged says that the answer to a conditional request was that the copy which
-// the visit refers to is still the page.
+// Unchanged reports whether the response to a conditional request confirmed the copy that the visit refers
+// to.
 func (v *Visit) Unchanged() bool { return v.Status == 304 && v.Refers != nil }
 
-// Redirects says whether the answer is a redirect that can be followed (RFC 9110
-// §15.4): 305 and 306 are not in use, and 304 is none.
+// Redirects reports whether the response is a redirect that can be followed (RFC 9110 §15.4): 305 and 306 are
+// not in use, and 304 is not a redirect.
 func (v *Visit) Redirects() bool { return IsRedirect(v.Status) && v.Location != "" }
 
-// IsRedirect says whether an answer with this status leads elsewhere, if it says
-// where.
+// IsRedirect reports whether a status is a redirect, given a Location.
 func IsRedirect(status int) bool {
 	return status >= 300 && status <= 308 && (status < 304 || status > 306)
 }
 
-// maxLooks bounds how many visits are looked at to find the end of one redirect,
-// more than 20 in a row among them.
+// maxLooks bounds the visits examined to find the end of one redirect; 20 redirects in a row fit.
 const maxLooks = 100
 
-// redirect judges a redirect by its end.
+// redirect judges a redirect by its final target.
 func (v *Visit) redirect(find Lookup) Standing {
 	t := &trail{find: find, left: maxLooks}
 	if why := t.end(v); why != "" {
@@ -110,16 +104,15 @@ func (v *Visit) redirect(find Lookup) Standing {
 	return Standing{Rank: Whole}
 }
 
-// trail is the way from one redirect to its end.
+// trail is the path of redirects being followed.
 type trail struct {
 	find Lookup
 	via  []string
 	left int
 }
 
-// end says why what a redirect leads to is not good; "" if it is. What counts is
-// an answer that came in the round of the redirect or later; where that round did
-// not ask, the last answer before.
+// end says why the target of a redirect is not good; "" if it is. What counts are visits of the target in
+// the round of the redirect or later; without one, the last visit before.
 func (t *trail) end(v *Visit) (why string) {
 	to := cmp.Or(v.Target, v.Location)
 	if t.via = append(t.via, v.URL); slices.Contains(t.via, to) {
@@ -147,7 +140,7 @@ func (t *trail) end(v *Visit) (why string) {
 	return why
 }
 
-// good says why an answer is not a good end of a redirect.
+// good says why a visit is not a good end of a redirect; "" if it is.
 func (t *trail) good(w *Visit) (why string) {
 	switch s := StandingOf(w, nil); {
 	case w.Unchanged():
@@ -161,9 +154,9 @@ func (t *trail) good(w *Visit) (why string) {
 	}
 }
 
-// Current is what is published of a URL, everywhere: the visit that stands for it
-// (StandingOf), or where none does the best that there is; nil if there is none. The
-// visits are those of one URL, the oldest first; find looks up where redirects lead.
+// Current returns the visit of a URL that all outlets show: the latest one that stands for it (StandingOf),
+// else the best there is; nil if there is none. The visits are those of one URL, oldest first; find looks
+// up the targets of redirects.
 func Current(visits []*Visit, find Lookup) (best *Visit) {
 	var rank Rank
 	for _, v := range slices.Backward(visits) {
@@ -178,18 +171,17 @@ func Current(visits []*Visit, find Lookup) (best *Visit) {
 	return best
 }
 
-// Answers says whether a visit brought the page, if perhaps not all of it, or that
-// it is unchanged, or where it is now: what it asks for binds earlier captures too.
+// Answers reports whether a visit shows a version of the page, complete or not, confirms it, or redirects:
+// its directives then apply to earlier captures too.
 func Answers(v *Visit, find Lookup) bool {
 	s := StandingOf(v, find)
 	return s.Stands() || v.Unchanged() || s.Rank >= Partial && !v.Redirects()
 }
 
-// maxRemembered is how many URLs a Lookup of Remember knows at a time.
+// maxRemembered is how many URLs the Lookup of Remember caches.
 const maxRemembered = 1024
 
-// Remember is find for many visits one after another, of which several may lead to
-// one URL. It is for one goroutine.
+// Remember returns find with a cache, for judging many visits. It is not safe for concurrent use.
 func Remember(find Lookup) Lookup {
 	known := map[string][]*Visit{}
 	return func(url string) []*Visit {

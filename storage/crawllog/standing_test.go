@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestStanding is the table of docs/update.md: what stands for a URL.
+// TestStanding is the table in docs/update.md: which visit stands for a URL.
 func TestStanding(t *testing.T) {
 	whole := func(v Visit) *Visit { v.Status, v.Body, v.Length, v.Kept = 200, BodyWhole, 9, KeptResponse; return &v }
 	to := func(url string) *Visit {
@@ -23,7 +23,7 @@ func TestStanding(t *testing.T) {
 		"http://a/206":     {of(206)},
 		"http://a/down":    {{Answer: Answer{Error: "connection refused"}}},
 		"http://a/empty":   {whole(Visit{Payload: Payload{Body: "", Suspect: ""}}), {Answer: Answer{Status: 200}, Payload: Payload{Body: BodyEmpty}, Stored: Stored{Kept: KeptResponse}}},
-		"http://a/old":     {{Answer: Answer{Status: 200}, Stored: Stored{Kept: KeptResponse}, Payload: Payload{Length: 9}}}, // of an earlier curtsy
+		"http://a/old":     {{Answer: Answer{Status: 200}, Stored: Stored{Kept: KeptResponse}, Payload: Payload{Length: 9}}}, // by an earlier curtsy
 		"http://a/broken":  {{Answer: Answer{Status: 200}, Payload: Payload{Body: "checksum"}, Stored: Stored{Kept: KeptResponse}}},
 		"http://a/hop":     {{Asked: Asked{URL: "http://a/hop"}, Answer: Answer{Status: 301, Location: "http://a/good"}}},
 		"http://a/worse":   {{Asked: Asked{URL: "http://a/worse"}, Answer: Answer{Status: 301, Location: "http://a/404"}}},
@@ -43,7 +43,7 @@ func TestStanding(t *testing.T) {
 		says string
 		v    *Visit
 		rank Rank
-		why  string // in it
+		why  string // a part of the reason
 	}{
 		{"a page", whole(Visit{}), Whole, ""},
 		{"203", of(203), Whole, ""},

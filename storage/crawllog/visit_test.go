@@ -11,8 +11,8 @@ import (
 	"curtsy/usage"
 )
 
-// The JSON of a visit, with its order, and its row are formats: notes in WARC files and
-// crawl.db hold them.
+// The JSON of a visit, including its field order, and its packed form are file formats: WARC metadata
+// and crawl.db contain them.
 func TestTheFormsOfAVisit(t *testing.T) {
 	v, at := ordinaryVisit(), time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	v.Error, v.Location, v.Target, v.Round, v.Canonical = "e", "http://example.org/p/1", "x", 2, v.URL

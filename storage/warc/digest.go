@@ -10,19 +10,17 @@ import (
 	"strings"
 )
 
-// Digest is a SHA-256 digest, by which payloads are compared: nobody can make a
-// second payload with the digest of a first. Records are labelled with it in lower
-// case hexadecimal (ISO 28500 §5.8 leaves the choice), as browsertrix does, unless
-// LabelSHA1 is asked for.
+// Digest is a SHA-256 digest, by which payloads are compared, as it is collision-resistant. Records are
+// labelled with it in lower-case hexadecimal (ISO 28500 §5.8 leaves the form open), as browsertrix does,
+// unless LabelSHA1 is set.
 type Digest [sha256.Size]byte
 
-// LabelSHA1 begins a SHA-1 digest, in base32, as most programs label records.
+// LabelSHA1 begins a SHA-1 digest in base32, the label that most programs use.
 const LabelSHA1 = "sha1:"
 
 const labelSHA256 = "sha256:"
 
-// Sum is the labelled digest of octets in memory, by the algorithm of a label as
-// NewLabelled takes it.
+// Sum returns the labelled digest of octets, in the algorithm of a label as in NewLabelled.
 func Sum(label string, parts ...[]byte) string {
 	l := NewLabelled(label)
 	for _, b := range parts {
@@ -31,10 +29,10 @@ func Sum(label string, parts ...[]byte) string {
 	return l.String()
 }
 
-// String is the labelled digest, "sha256:" and 64 digits.
+// String returns the labelled digest, "sha256:" and 64 digits.
 func (d Digest) String() string { return labelSHA256 + hex.EncodeToString(d[:]) }
 
-// ParseDigest reads what String gives; !ok for any other algorithm or form.
+// ParseDigest parses the result of String; ok is false for any other algorithm or form.
 func ParseDigest(s string) (d Digest, ok bool) {
 	digits, ok := strings.CutPrefix(s, labelSHA256)
 	if !ok || len(digits) != hex.EncodedLen(len(d)) || strings.ToLower(digits) != digits {
@@ -44,15 +42,14 @@ func ParseDigest(s string) (d Digest, ok bool) {
 	return d, err == nil
 }
 
-// Labelled computes the digest that a label of a record is compared with: of the
-// label's own algorithm, which is SHA-1 in records of many other programs.
+// Labelled computes a digest to be compared with the label of a record, in the label's algorithm, which is
+// SHA-1 in records of many other programs.
 type Labelled struct {
 	hash.Hash
 	sha1 bool
 }
 
-// NewLabelled begins a digest of the algorithm of a label; SHA-256 if there is
-// no label.
+// NewLabelled starts a digest in the algorithm of a label; SHA-256 if there is none.
 func NewLabelled(label string) Labelled {
 	if len(label) >= len(LabelSHA1) && strings.EqualFold(label[:len(LabelSHA1)], LabelSHA1) {
 		return Labelled{sha1.New(), true}
@@ -60,7 +57,7 @@ func NewLabelled(label string) Labelled {
 	return Labelled{sha256.New(), false}
 }
 
-// String is the labelled digest of what was written so far.
+// String returns the labelled digest of what was written so far.
 func (l Labelled) String() string {
 	b := l.Sum(nil)
 	if l.sha1 {
@@ -69,9 +66,8 @@ func (l Labelled) String() string {
 	return Digest(b).String()
 }
 
-// Matches says whether what was written so far has the digest of a label, in any of
-// the forms in which programs write it. A label of an unknown algorithm, or none,
-// says nothing, and matches.
+// Matches reports whether what was written so far has the digest of a label, in any of the usual forms. A
+// label that is missing or of an unknown algorithm matches.
 func (l Labelled) Matches(label string) bool {
 	algorithm, value, ok := strings.Cut(label, ":")
 	algorithm = strings.ToLower(algorithm)
@@ -79,11 +75,11 @@ func (l Labelled) Matches(label string) bool {
 		return true
 	}
 	sum, b := l.Sum(nil), DigestOctets(value)
-	return len(b) != len(sum) || bytes.Equal(b, sum) // what is no digest says nothing
+	return len(b) != len(sum) || bytes.Equal(b, sum) // an invalid digest matches
 }
 
-// DigestOctets are those of a digest, labelled or not, in the forms in which programs
-// write it: hexadecimal (SHA-1 and SHA-256) and base32; nil for anything else.
+// DigestOctets decodes a digest, labelled or not, in the usual forms: hexadecimal (SHA-1 and SHA-256) and
+// base32; nil for anything else.
 func DigestOctets(digest string) []byte {
 	value := digest[strings.LastIndexByte(digest, ':')+1:]
 	if b, err := hex.DecodeString(value); err == nil && (len(b) == sha256.Size || len(b) == sha1.Size) {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// maxFields bounds a block of fields that is read into memory.
+// maxFields bounds a block of fields, in octets.
 const maxFields = 1 << 20
 
-// ReadFields reads a block of type application/warc-fields.
+// ReadFields parses a block of type application/warc-fields.
 func ReadFields(r io.Reader) (map[string]string, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxFields))
 	if err != nil {
@@ -23,8 +23,8 @@ func ReadFields(r io.Reader) (map[string]string, error) {
 	return fields, nil
 }
 
-// AppendField writes a field of such a block; what the value has of line ends and other
-// controls becomes spaces, so that text from the network makes no fields of its own.
+// AppendField appends a field to such a block. Line ends and other control characters of the value become
+// spaces, so that text from the network cannot add fields.
 func AppendField(b []byte, name, value string) []byte {
 	b = append(b, name...)
 	b = append(b, ": "...)

@@ -9,34 +9,32 @@ import (
 	"strings"
 )
 
-// Foreign reads the WARC files of other programs, 0.17 to 1.1, and trusts nothing
-// in them: records of a gzip member each, a whole file in one or in members cut
-// anywhere, in zstd with or without a dictionary, or not compressed. It takes what
-// is read as browsers take HTML: line ends of any kind, folded fields, names in any
-// case, digests it does not know. What cannot be read is passed over up to the
-// next record.
+// Foreign reads WARC files of other programs, versions 0.17 to 1.1, without trusting them: with one gzip
+// member per record, a whole file in one member or in members split anywhere, in zstd with or without a
+// dictionary, or uncompressed. It is lenient: it accepts any line ends, folded fields, field names in
+// any case and unknown digests. What cannot be read is skipped up to the next record.
 type Foreign struct {
 	in     *unpacked
 	record *ForeignRecord
-	left   int64 // octets of its block that were not read yet
+	left   int64 // octets of the block that were not read yet
 	open   bool
-	lost   bool // what comes next may be anything
+	lost   bool // the position is not at a record
 }
 
-// ForeignRecord is a record as it stands in such a file.
+// ForeignRecord is a record of such a file.
 type ForeignRecord struct {
 	Header
 	At     Place
-	Number int    // of the record in its file, from 1
+	Number int    // number of the record in its file, from 1
 	Raw    []byte // version line and fields, verbatim, with the blank line
-	Member bool   // a member of gzip begins with it, and as far as was read it ends in that one
-	Apart  bool   // it is a Member, or the file is not compressed: it can be read where it lies
-	// Concurrent are its WARC-Concurrent-To, which may be there several times (ISO 28500 §5.7).
+	Member bool   // it begins a gzip member and, as far as it was read, is within it
+	Apart  bool   // a Member, or the file is uncompressed: the record can be read by itself
+	// Concurrent are the values of WARC-Concurrent-To, which may be repeated (ISO 28500 §5.7).
 	Concurrent []string
 }
 
-// Place is where a record begins: Inside octets, decompressed, behind what begins at
-// Offset of the file.
+// Place is where a record begins: Inside octets into the decompressed data that begins at Offset in the
+// file.
 type Place struct {
 	Offset int64 `json:"offset"`
 	Inside int64 `json:"inside,omitempty"`
@@ -49,7 +47,7 @@ func (p Place) String() string {
 	return fmt.Sprintf("%d+%d", p.Offset, p.Inside)
 }
 
-// Unreadable is a part of a file that is no record. Reading goes on behind it.
+// Unreadable is a part of a file that is not a valid record. Reading continues after it.
 type Unreadable struct {
 	At   Place
 	What string
@@ -57,15 +55,14 @@ type Unreadable struct {
 
 func (u *Unreadable) Error() string { return fmt.Sprintf("at %s: %s", u.At, u.What) }
 
-// maxForeignHead bounds version line and fields of a record.
+// maxForeignHead bounds version line and fields of a record, in octets.
 const maxForeignHead = 1 << 20
 
-// maxConcurrent bounds how many records one names as its own.
+// maxConcurrent bounds the values in Concurrent.
 const maxConcurrent = 16
 
-// NewForeign begins to read at an offset of a file, where a record begins, as the
-// number-th. Where r can seek, more is found behind damage. An error says that it is
-// no WARC file, or that r cannot be read.
+// NewForeign reads from an offset of a file at which a record begins; number is its number. If r can seek,
+// more is recovered after damage. The error is ErrNotWARC, or r cannot be read. The caller must Close it.
 func NewForeign(r io.Reader, offset int64, number int) (*Foreign, error) {
 	in, err := unpack(r, offset)
 	if err != nil {
@@ -74,14 +71,14 @@ func NewForeign(r io.Reader, offset int64, number int) (*Foreign, error) {
 	return &Foreign{in: in, record: &ForeignRecord{Number: number - 1}}, nil
 }
 
-// Close frees what decompressing took. It does not close the file.
+// Close frees the decompressor. It does not close the file.
 func (f *Foreign) Close() { f.in.close() }
 
-// Next reads to the next record; io.EOF at the end, an *Unreadable for what is none.
-// Its block is then read with Read, and Finish says whether it is whole.
+// Next reads to the next record; io.EOF at the end, an *Unreadable for an invalid one. The block can then be
+// read with Read, and Finish says whether it is complete.
 func (f *Foreign) Next() (*ForeignRecord, error) {
 	if f.open {
-		_ = f.Finish() // of no interest to a caller who did not ask
+		_ = f.Finish() // a caller that wants the error calls Finish
 	}
 	if f.lost {
 		if err := f.in.resync(); err != nil {
@@ -107,7 +104,7 @@ func (f *Foreign) Next() (*ForeignRecord, error) {
 	return r, nil
 }
 
-// unreadable says what is wrong at a place, but for the end and for what the system refuses.
+// unreadable returns an *Unreadable, except for io.EOF and errors of the system.
 func (f *Foreign) unreadable(at Place, err error) error {
 	f.lost, f.open = true, false
 	var bad *damagedMember
@@ -150,7 +147,7 @@ func (f *Foreign) readHead() ([]byte, error) {
 	}
 }
 
-// parse reads the fields. A field that is there twice counts as it is there first.
+// parse parses the fields. Of repeated fields the first counts.
 func (r *ForeignRecord) parse() error {
 	h := &r.Header
 	h.Length = -1
@@ -191,7 +188,7 @@ func unbracket(s string) string {
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(s, "<"), ">"))
 }
 
-// IsPlain says whether a Reader of any version reads the same of the record's header.
+// IsPlain reports whether Reader would parse the record's header to the same result.
 func (r *ForeignRecord) IsPlain() bool {
 	h, err := readHeader(bufio.NewReaderSize(bytes.NewReader(r.Raw), readerBuf), true)
 	return err == nil && *h == r.Header
@@ -221,8 +218,8 @@ func (f *Foreign) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Finish reads what is left of the current record. Its error, an *Unreadable, says
-// that the record is not what it says.
+// Finish reads the rest of the current record. The error, an *Unreadable, says that the record is not as its
+// header says.
 func (f *Foreign) Finish() error {
 	if !f.open {
 		return nil
@@ -238,7 +235,7 @@ func (f *Foreign) Finish() error {
 	case err == io.EOF:
 		return nil
 	case errors.As(err, &bad) && bad.at > at.Offset:
-		return nil // it is of the next record, which meets it again
+		return nil // it belongs to the next record, which meets the error again
 	case err != nil:
 		return f.unreadable(at, err)
 	}

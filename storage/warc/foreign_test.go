@@ -31,7 +31,7 @@ func members(parts ...string) string {
 	return b.String()
 }
 
-// readAll gives the URLs and blocks of a file, and what could not be read.
+// readAll lists the URLs and blocks of a file, and what could not be read.
 func readAll(t testing.TB, r io.Reader) (got []string) {
 	f, err := NewForeign(r, 0, 1)
 	if err != nil {
@@ -119,7 +119,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// zstdFrames compresses each part by itself, as a .warc.zst has its records.
+// zstdFrames compresses each part into its own frame, as records in a .warc.zst are.
 func zstdFrames(t *testing.T, dict []byte, parts ...string) string {
 	t.Helper()
 	var options []zstd.EOption
@@ -138,12 +138,12 @@ func zstdFrames(t *testing.T, dict []byte, parts ...string) string {
 	return string(frames)
 }
 
-// zstdDict makes a dictionary of records (RFC 8878 §5).
+// zstdDict builds a dictionary from records (RFC 8878 §5).
 func zstdDict(t *testing.T, records ...string) string {
 	t.Helper()
 	history := []byte(strings.Join(records, ""))
 	var samples [][]byte
-	for i := range 20 { // with octets that the history has not
+	for i := range 20 { // with octets that are not in the history
 		samples = append(samples, fmt.Appendf(history[:i:i], "%s%x%s", records[i%2], sha256.Sum256([]byte{byte(i)}), records[0]))
 	}
 	dict, err := zstd.BuildDict(zstd.BuildDictOptions{ID: 7, Contents: samples, History: history,
@@ -154,7 +154,7 @@ func zstdDict(t *testing.T, records ...string) string {
 	return string(dict)
 }
 
-// skippable is the frame with the dictionary that begins a .warc.zst.
+// skippable returns the skippable frame with the dictionary at the start of a .warc.zst.
 func skippable(dict string) string {
 	return magicDict + string(binary.LittleEndian.AppendUint32(nil, uint32(len(dict)))) + dict
 }

@@ -14,21 +14,21 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// errRecord says that bytes are not a record of ours.
+// errRecord reports that data is not a valid record.
 var errRecord = errors.New("not a WARC 1.1 record")
 
-// maxHead bounds the fields of one record while reading.
+// maxHead bounds the fields of one record, in octets.
 const maxHead = 64 << 10
 
-// Reader reads records one after another, each a gzip member.
+// Reader reads records one after another, each in a gzip member.
 type Reader struct {
-	Any    bool // of any version, as other programs write them, also not compressed
+	Any    bool // accept any WARC version and uncompressed records
 	src    *counter
 	buf    *bufio.Reader
 	z      *gzip.Reader
-	inZ    *bufio.Reader // what z decompresses
-	rec    *bufio.Reader // inZ, or buf where the record is not compressed
-	left   int64         // octets of the current block not yet read
+	inZ    *bufio.Reader // the output of z
+	rec    *bufio.Reader // inZ, or buf if the record is uncompressed
+	left   int64         // octets of the block not yet read
 	offset int64
 	open   bool
 }
@@ -44,30 +44,30 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-const readerBuf = 32 << 10 // octets that a field may have
+const readerBuf = 32 << 10 // octets of the longest line of a header
 
-// NewReader reads from r, whose first octet is at the given offset of the segment.
+// NewReader reads from r, which begins at the given offset of the segment.
 func NewReader(r io.Reader, offset int64) *Reader {
 	src := &counter{r: r, n: offset}
 	return &Reader{src: src, buf: bufio.NewReaderSize(src, 64<<10), offset: offset}
 }
 
-// Reset makes the reader begin anew on r.
+// Reset makes the reader start again on src.
 func (r *Reader) Reset(src io.Reader, offset int64) {
 	r.src.r, r.src.n = src, offset
 	r.buf.Reset(r.src)
 	r.offset, r.open, r.left = offset, false, 0
 }
 
-// Offset is where the record last returned by Next begins.
+// Offset returns where the record last returned by Next begins.
 func (r *Reader) Offset() int64 { return r.offset }
 
-// pos is how far the compressed octets have been read.
+// pos returns the offset up to which compressed data has been consumed.
 func (r *Reader) pos() int64 { return r.src.n - int64(r.buf.Buffered()) }
 
-// Next reads to the next record and returns its fields; io.EOF at the end.
-// Its block is then read with Read. A member that is torn or no record
-// gives an error, after which the reader is of no more use.
+// Next reads to the next record and returns its header; io.EOF at the end. The block can then be read with
+// Read. After any other error, which means a damaged or invalid record, Reset must be called before the
+// reader is used again.
 func (r *Reader) Next() (*Header, error) {
 	if r.open {
 		if err := r.Finish(); err != nil {
@@ -131,8 +131,8 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Finish reads what is left of the current record, checks its end and the
-// member's checksum, and returns where the next record begins with End.
+// Finish reads the rest of the current record, and checks its end and the member's checksum. End then
+// returns where the next record begins.
 func (r *Reader) Finish() error {
 	if !r.open {
 		return nil
@@ -148,7 +148,7 @@ func (r *Reader) Finish() error {
 	if _, err := io.ReadFull(r.rec, tail[:]); err != nil || string(tail[:]) != "\r\n\r\n" {
 		return fmt.Errorf("record at %d: end: %w", r.offset, errRecord)
 	}
-	// Only reading on to the member's end makes gzip check its sum.
+	// gzip checks the checksum only when it is read to the end of the member.
 	if _, err := r.rec.ReadByte(); err != io.EOF {
 		if err == nil {
 			err = errRecord
@@ -158,13 +158,13 @@ func (r *Reader) Finish() error {
 	return nil
 }
 
-// finishAny takes line ends of any kind and number behind a block.
+// finishAny skips line ends of any kind and number after a block.
 func (r *Reader) finishAny() error {
 	for {
 		b, err := r.rec.ReadByte()
 		if err == nil && b != '\r' && b != '\n' {
 			if r.rec == r.buf {
-				return r.rec.UnreadByte() // of the next record
+				return r.rec.UnreadByte() // the next record begins here
 			}
 			err = errRecord
 		}
@@ -177,8 +177,8 @@ func (r *Reader) finishAny() error {
 	}
 }
 
-// CopyMembers copies the records in a part of a file, each as a member of gzip: those that are not
-// compressed there are made one. It says how many octets it wrote.
+// CopyMembers copies the records in a part of a file, each as a gzip member; uncompressed ones are
+// compressed. It returns the octets written.
 func CopyMembers(w io.Writer, f io.ReaderAt, offset, length int64) (n int64, err error) {
 	section := func(from, to int64) io.Reader { return io.NewSectionReader(f, from, to-from) }
 	var begin [len("WARC/")]byte
@@ -220,22 +220,22 @@ func (c *written) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Probe tells beginnings of records from other octets.
+// Probe recognizes the beginnings of records.
 type Probe struct {
 	src bytes.Reader
 	z   *gzip.Reader
 }
 
-// ProbeSize is how many octets of a record are enough to know it.
+// ProbeSize is how many octets Probe needs.
 const ProbeSize = 512
 
-// Begins says whether a record begins so.
+// Begins reports whether b is the beginning of a record.
 func (p *Probe) Begins(b []byte) bool { return p.line(b) == version }
 
-// beginsAny says whether a record of any version begins so.
+// beginsAny is Begins for any WARC version.
 func (p *Probe) beginsAny(b []byte) bool { return strings.HasPrefix(p.line(b), "WARC/") }
 
-// line is what b decompresses to, as long as a version line.
+// line decompresses as much of b as a version line has.
 func (p *Probe) line(b []byte) string {
 	p.src.Reset(b)
 	var err error
@@ -256,11 +256,11 @@ func (p *Probe) line(b []byte) string {
 
 type readOnly struct{ io.Reader }
 
-// End is the offset behind the last record finished.
+// End returns the offset after the last finished record.
 func (r *Reader) End() int64 { return r.pos() }
 
-// readHeader reads version line and fields; any: of whatever version, with URLs in angle
-// brackets, as 1.0 had them.
+// readHeader parses version line and fields. any accepts every version, and URLs in angle brackets as in
+// 1.0.
 func readHeader(r *bufio.Reader, any bool) (*Header, error) {
 	line, err := readLine(r)
 	if err != nil {
@@ -330,7 +330,7 @@ func (h *Header) set(name, value string) {
 	case "warc-ip-address":
 		h.IP, _ = netip.ParseAddr(value)
 	case "warc-concurrent-to":
-		if h.ConcurrentTo == "" { // of several, the first
+		if h.ConcurrentTo == "" { // of several the first
 			h.ConcurrentTo = id()
 		}
 	case "warc-warcinfo-id":
@@ -356,13 +356,13 @@ func (h *Header) set(name, value string) {
 	}
 }
 
-// dateForms are those that WARC-Date has had (ISO 28500 §5.4): of the later standard, which
-// allows any precision, of the earlier ones, and of ARC files.
+// dateForms are the forms of WARC-Date (ISO 28500 §5.4): of 1.1, which allows any precision, of earlier
+// versions, and of ARC files.
 var dateForms = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05", "20060102150405",
 	"2006-01-02T15:04Z", "2006-01-02T15:04",
 	"2006-01-02", "2006-01", "2006"}
 
-// parseDate reads a date; it is zero where that is none.
+// parseDate parses a date; zero if it is invalid.
 func parseDate(value string) time.Time {
 	for _, form := range dateForms {
 		if t, err := time.Parse(form, value); err == nil {

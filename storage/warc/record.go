@@ -1,6 +1,5 @@
-// Package warc answers: what do the bytes of a WARC file say? It writes and
-// reads records of WARC 1.1 (ISO 28500:2017), one gzip member a record, and
-// knows nothing of crawls.
+// Package warc reads and writes WARC files: it writes records of WARC 1.1 (ISO 28500:2017), one gzip member
+// per record, and reads these and those of other programs. It knows nothing of crawls.
 package warc
 
 import (
@@ -20,7 +19,7 @@ import (
 // version is the first line of every record (ISO 28500 §4).
 const version = "WARC/1.1"
 
-// Record types in use (ISO 28500 §6).
+// Record types used here (ISO 28500 §6).
 const (
 	TypeInfo       = "warcinfo"
 	TypeResponse   = "response"
@@ -36,7 +35,7 @@ const (
 	ProfileNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 )
 
-// Header is the named fields of a record. Empty fields are not written.
+// Header has the named fields of a record. Empty fields are not written.
 type Header struct {
 	Type          string
 	ID            string // "urn:uuid:…", without angle brackets
@@ -47,25 +46,25 @@ type Header struct {
 	ConcurrentTo  string // record ID
 	WarcinfoID    string // record ID
 	Filename      string // warcinfo only
-	BlockDigest   string // "sha256:HEX", or of another program "sha1:BASE32"
+	BlockDigest   string // "sha256:HEX", or from other programs "sha1:BASE32"
 	PayloadDigest string
 	Truncated     string // "length", "time", "disconnect"
 	Profile       string // revisit only
 	RefersTo      string // record ID
 	RefersToURI   string
 	RefersToDate  time.Time
-	Protocol      string // "http/1.1", "tls/1.3"; several joined by a blank
+	Protocol      string // "http/1.1", "tls/1.3"; several separated by a space
 	CipherSuite   string
 	Length        int64 // octets of the block
 }
 
-// dateFormat is WARC-Date (ISO 28500 §5.4), to the microsecond.
+// dateFormat is the format of WARC-Date (ISO 28500 §5.4), in microseconds.
 const dateFormat = "2006-01-02T15:04:05.000000Z"
 
-// formatDate writes a time as records have it.
+// formatDate formats a time as WARC-Date.
 func formatDate(t time.Time) string { return t.UTC().Format(dateFormat) }
 
-// append writes version line and fields, and the empty line after them.
+// append appends version line, fields and the empty line after them.
 func (h *Header) append(b []byte) []byte {
 	b = append(b, version...)
 	b = append(b, "\r\n"...)
@@ -110,8 +109,8 @@ func (h *Header) append(b []byte) []byte {
 	return append(b, "\r\n\r\n"...)
 }
 
-// appendValue copies a field value and leaves out what would end it: no
-// value from the network can add a field of its own.
+// appendValue appends a field value without control characters, so that no value from the network can add a
+// field.
 func appendValue(b []byte, v string) []byte {
 	for i := 0; i < len(v); i++ {
 		if c := v[i]; c >= ' ' && c != 0x7f {
@@ -121,7 +120,7 @@ func appendValue(b []byte, v string) []byte {
 	return b
 }
 
-// NewID makes a record ID, a version 4 UUID. It need not be secret, only unique.
+// NewID returns a new record ID, a version 4 UUID. It must be unique, but need not be secret.
 func NewID() string {
 	var u [16]byte
 	for i := 0; i < 16; i += 8 {
@@ -135,13 +134,13 @@ func NewID() string {
 	return FormatID(u)
 }
 
-// FormatID is the record ID of a UUID (RFC 9562 §4).
+// FormatID returns the record ID for a UUID (RFC 9562 §4).
 func FormatID(u [16]byte) string {
 	h := hex.EncodeToString(u[:])
 	return labelUUID + h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// ParseID gives the UUID of a record ID that FormatID wrote; !ok for any other form.
+// ParseID returns the UUID of a record ID that FormatID wrote; ok is false for any other form.
 func ParseID(s string) (u [16]byte, ok bool) {
 	digits := strings.ReplaceAll(strings.TrimPrefix(s, labelUUID), "-", "")
 	n, err := hex.Decode(u[:], []byte(digits[:min(len(digits), 2*len(u))]))
@@ -150,30 +149,29 @@ func ParseID(s string) (u [16]byte, ok bool) {
 
 const labelUUID = "urn:uuid:"
 
-// Encoder turns records into gzip members. It is reused from record to
-// record and belongs to one goroutine at a time.
+// Encoder encodes records as gzip members. It is reusable, but not safe for concurrent use.
 type Encoder struct {
 	z    [Stored + 1]*gzip.Writer // by effort
 	head []byte
-	src  []byte // the record in memory, before it is compressed
+	src  []byte // the uncompressed record
 	out  bytes.Buffer
 }
 
-// Effort is how much is done to make a record small.
+// Effort is the compression effort.
 type Effort int
 
-// Efforts.
+// The efforts.
 const (
-	Small  Effort = iota // as gzip -6; for crawls that wait for the site anyway
-	Quick                // as gzip -1
-	Stored               // not compressed: what is compressed already
+	Small  Effort = iota // like gzip -6, for crawls that wait for the site anyway
+	Quick                // like gzip -1
+	Stored               // not compressed, for data that is already
 )
 
-// NewEncoder makes an encoder.
+// NewEncoder returns an Encoder.
 func NewEncoder() *Encoder { return &Encoder{} }
 
-// Append appends one record as one gzip member to dst: fields, block, and
-// the two line ends that close a record. h.Length is set to the block's.
+// Append appends one record as one gzip member to dst: fields, block, and the two line ends that close a
+// record. It sets h.Length to the length of the block.
 func (e *Encoder) Append(dst []byte, h *Header, effort Effort, block ...[]byte) []byte {
 	h.Length = 0
 	for _, b := range block {
@@ -186,24 +184,24 @@ func (e *Encoder) Append(dst []byte, h *Header, effort Effort, block ...[]byte) 
 	e.src = append(e.src, "\r\n\r\n"...)
 	e.out.Reset()
 	z := e.gzip(&e.out, effort)
-	_, _ = z.Write(e.src) // a bytes.Buffer does not fail
+	_, _ = z.Write(e.src) // a bytes.Buffer never fails
 	_ = z.Close()
 	return append(dst, e.out.Bytes()...)
 }
 
-// gzip is the writer of an effort, which now writes to w.
+// gzip returns the writer for an effort, reset to w.
 func (e *Encoder) gzip(w io.Writer, effort Effort) *gzip.Writer {
 	if z := e.z[effort]; z != nil {
 		z.Reset(w)
 		return z
 	}
 	level := [...]int{Small: gzip.DefaultCompression, Quick: gzip.BestSpeed, Stored: gzip.NoCompression}[effort]
-	e.z[effort], _ = gzip.NewWriterLevel(w, level) // no level of ours is refused
+	e.z[effort], _ = gzip.NewWriterLevel(w, level) // these levels are always valid
 	return e.z[effort]
 }
 
-// Stream writes one record as one gzip member to w, for blocks too large for
-// memory. block must give exactly h.Length octets.
+// Stream writes one record as one gzip member to w, for blocks too large for memory. block must have exactly
+// h.Length octets.
 func (e *Encoder) Stream(w io.Writer, h *Header, effort Effort, block ...io.Reader) error {
 	z := e.gzip(w, effort)
 	e.head = h.append(e.head[:0])

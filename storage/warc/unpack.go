@@ -12,27 +12,27 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// unpacked is a file without its compression, which it knows by its first octets.
+// unpacked is a decompressed file; the compression is recognized by its first octets.
 type unpacked struct {
 	src  *counter
-	seek io.Seeker     // nil: src is a pipe
-	file *bufio.Reader // as it is
+	seek io.Seeker     // nil: src cannot seek
+	file *bufio.Reader // the file itself, compressed or not
 	rec  *bufio.Reader // decompressed
-	z    *gzip.Reader  // nil: it is not in gzip
-	zs   *zstd.Decoder // nil: it is not in zstd
+	z    *gzip.Reader  // nil: not gzip
+	zs   *zstd.Decoder // nil: not zstd
 
 	out    int64   // octets decompressed
-	starts []start // of members, the last before what rec has read, and those behind
+	starts []start // members: the one that contains rec's position, and later ones
 	inside bool    // a member is being read
-	failed error   // in this member
-	back   int64   // octets that were read once more behind damage
+	failed error   // error in this member
+	back   int64   // octets that were read again after damage
 	probe  Probe
 }
 
-// start is where a member begins: in the file, and in what is decompressed.
+// start is where a member begins, in the file and in the decompressed data.
 type start struct{ file, out int64 }
 
-// damagedMember is a member of gzip, or what stands in the place of one, that does not decompress.
+// damagedMember is a gzip member, or data in place of one, that cannot be decompressed.
 type damagedMember struct {
 	at  int64
 	err error
@@ -44,14 +44,14 @@ func (d *damagedMember) Unwrap() error { return d.err }
 const (
 	magicGzip  = "\x1f\x8b"
 	magicZstd  = "\x28\xb5\x2f\xfd"
-	magicDict  = "\x5d\x2a\x4d\x18" // a skippable frame that holds the dictionary of all that follow
+	magicDict  = "\x5d\x2a\x4d\x18" // a skippable frame with the dictionary for all that follow
 	maxDict    = 16 << 20
-	maxZstd    = 128 << 20 // window, as the format's draft allows
+	maxZstd    = 128 << 20 // window size, as the format's draft allows
 	foreignBuf = 64 << 10
-	maxBack    = 1 << 30 // of a file whose members lie in each other, no more is read again
+	maxBack    = 1 << 30 // limit on reading again, for a file with nested members
 )
 
-// ErrNotWARC says what a file is that is none.
+// ErrNotWARC reports that a file is not a WARC file.
 var ErrNotWARC = errors.New("not a WARC file")
 
 func unpack(r io.Reader, offset int64) (*unpacked, error) {
@@ -109,8 +109,7 @@ func (u *unpacked) openZstd() error {
 	return nil
 }
 
-// dictionary reads the frame with the dictionary, if the file begins with one; it may be
-// compressed itself.
+// dictionary reads the frame with the dictionary, if the file begins with one; it may itself be compressed.
 func (u *unpacked) dictionary() ([]byte, error) {
 	var head [8]byte
 	if b, _ := u.file.Peek(4); string(b) != magicDict {
@@ -141,7 +140,7 @@ func (u *unpacked) close() {
 	}
 }
 
-// Read gives what is decompressed, of one member after the other.
+// Read returns the decompressed data of one member after the other.
 func (u *unpacked) Read(p []byte) (n int, err error) {
 	switch {
 	case u.failed != nil:
@@ -188,7 +187,7 @@ func (u *unpacked) member(p []byte) (int, error) {
 	}
 }
 
-// fail is the error of the member that was begun last, until resync.
+// fail records an error of the present member, which stays until resync.
 func (u *unpacked) fail(err error) error {
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
@@ -197,7 +196,7 @@ func (u *unpacked) fail(err error) error {
 	return u.failed
 }
 
-// place is where what rec gives next is.
+// place returns the position of the next data from rec.
 func (u *unpacked) place() Place {
 	at := u.out - int64(u.rec.Buffered())
 	for len(u.starts) > 1 && u.starts[1].out <= at {
@@ -213,12 +212,11 @@ func (u *unpacked) place() Place {
 	return Place{first.file, at - first.out}
 }
 
-// atMember says whether a member of gzip begins here.
+// atMember reports whether a gzip member begins here.
 func (u *unpacked) atMember() bool { return u.z != nil && u.place().Inside == 0 }
 
-// ofMember is how many octets can be read of a record that began in the given member. A
-// record may go on in the next one, but not where that begins as a record does: then
-// its length is wrong.
+// ofMember returns how many octets can be read of a record that began in the given member. A record may
+// continue in the next member, unless that begins with a record: then the record's length is wrong.
 func (u *unpacked) ofMember(begun int64) (int, error) {
 	if _, err := u.rec.Peek(1); err != nil {
 		if err == io.EOF {
@@ -237,7 +235,7 @@ func (u *unpacked) ofMember(begun int64) (int, error) {
 	return most, nil
 }
 
-// skipLineEnds passes over the line ends behind a block.
+// skipLineEnds skips the line ends after a block.
 func (u *unpacked) skipLineEnds() error {
 	for {
 		b, err := u.rec.Peek(1)
@@ -251,8 +249,7 @@ func (u *unpacked) skipLineEnds() error {
 	}
 }
 
-// resync goes to where the next record begins: the next member that begins with one,
-// or a line.
+// resync moves to the next record: the next member, or line, that begins with one.
 func (u *unpacked) resync() error {
 	if u.failed == nil && u.place().Inside == 0 && u.begins() {
 		return nil
@@ -261,7 +258,7 @@ func (u *unpacked) resync() error {
 		return u.nextMember()
 	}
 	if u.failed != nil {
-		return io.EOF // nothing tells where a frame begins
+		return io.EOF // the beginning of a zstd frame cannot be found
 	}
 	for {
 		line, err := u.rec.ReadSlice('\n')
@@ -279,14 +276,14 @@ func (u *unpacked) resync() error {
 	}
 }
 
-// begins says whether a record begins here.
+// begins reports whether a record begins here.
 func (u *unpacked) begins() bool {
 	b, _ := u.rec.Peek(len("WARC/"))
 	return string(b) == "WARC/"
 }
 
-// nextMember finds the next member that begins with a record: behind the beginning of
-// the last one where the file can be read again, else behind what was read of it.
+// nextMember finds the next member that begins with a record. If the file can seek, it searches from the
+// beginning of the last member, else from the present position.
 func (u *unpacked) nextMember() error {
 	u.rec.Reset(u)
 	u.failed, u.inside = nil, false

@@ -88,7 +88,7 @@ func TestDigest(t *testing.T) {
 	if back, ok := ParseDigest(d.String()); !ok || back != d {
 		t.Error("the digest does not read back")
 	}
-	for _, label := range []string{d.String(), "sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N"} { // that of other programs
+	for _, label := range []string{d.String(), "sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N"} { // of other programs
 		l := NewLabelled(label)
 		l.Write([]byte("hello"))
 		if l.String() != label {
