@@ -7,9 +7,8 @@
 //	refresh.go  brought up to date by a walk over the names of visits
 //	query.go    captures of a URL, the nearest to a time, all of them
 //
-// index.db can be deleted at any time, and is built again. It may also come with
-// an archive that somebody sends. So nothing in it decides what may be shown:
-// whoever shows a capture reads its visit from the archive and asks
-// publish.Decide. And a file that is a symbolic link, or is not signed by this
-// account for these very tables, is replaced and never opened.
+// index.db is a cache: it can be deleted at any time and is rebuilt. It may also come with an
+// archive from somebody else, so nothing in it decides what may be shown: outlets read the
+// visit from the archive and ask package publish. A file that is a symbolic link, or is not
+// signed by this account for these tables, is replaced without being opened by SQLite.
 package catalog
