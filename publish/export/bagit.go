@@ -46,7 +46,7 @@ func writeBag(ctx context.Context, a *storage.Archive, out string, o Options) (*
 	if err := b.place(out); err != nil {
 		return nil, err
 	}
-	sweep(filepath.Dir(out), filepath.Base(out)) // not earlier: a process killed within place leaves the old bag under a temporary name
+	sweep(filepath.Dir(out), filepath.Base(out)) // after place: killed within it, it leaves the old bag aside
 	return r, nil
 }
 

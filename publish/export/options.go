@@ -58,7 +58,7 @@ type format struct {
 	unit  Unit
 	who   bool                                // it names the crawler's operator and settings
 	write func(*job) error                    // nil: BagIt, which is a directory
-	ours  func(path string, head []byte) bool // reports whether an existing file, given its beginning, is such an export
+	ours  func(path string, head []byte) bool // whether an existing file, by its beginning, is such an export
 }
 
 // formats lists all formats.
@@ -142,7 +142,7 @@ type Options struct {
 	Anonymous bool
 	// Sign signs a WACZ; nil leaves it unsigned.
 	Sign *identity.Signer
-	// Force replaces a file that no export has made.
+	// Force allows to replace a file that is not an export.
 	Force bool
 	// Table writes the rows of CSV and JSONL, and returns their number and the number of URLs
 	// that may not be listed.

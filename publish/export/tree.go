@@ -50,7 +50,7 @@ func (j *job) mirrored() (_ *site, err error) {
 	return s, err
 }
 
-// mirror is the options of a mirror that holds what the export may.
+// mirror returns the options of a mirror that holds what the export may hold.
 func (o *Options) mirror() (mirror.Options, error) {
 	m, err := o.Mirror()
 	m.Now, m.At, m.Admits = o.Now, o.At, o.Consent.Admits
