@@ -16,7 +16,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// corpora are real pages, from Debian packages that need not be installed.
+// corpora are real pages, from Debian packages that may or may not be installed.
 var corpora = map[string]string{
 	"openjdk-17-doc":    "/usr/share/doc/openjdk-17-jre-headless/api",
 	"postgresql-doc-15": "/usr/share/doc/postgresql-doc-15/html",
@@ -48,7 +48,7 @@ func corpus(tb testing.TB, name string, step int) [][]byte {
 	return pages
 }
 
-// corpusStep is how many pages are left out between two that a test reads.
+// corpusStep returns the step between the pages that a test reads.
 func corpusStep() int {
 	if testing.Short() {
 		return 200
@@ -58,9 +58,8 @@ func corpusStep() int {
 
 var htmlHeader = http.Header{"Content-Type": {"text/html"}}
 
-// BenchmarkPage reads pages of each corpus: with Read, and the way that is
-// usual, html.Parse and goquery; and the scanner, x/net's tokenizer and tdewolff's
-// lexer alone.
+// BenchmarkPage compares, on the pages of each corpus, Read with html.Parse plus goquery, and
+// the scanner with the tokenizer of x/net and the lexer of tdewolff.
 func BenchmarkPage(b *testing.B) {
 	for name := range corpora {
 		for how, f := range map[string]func([]byte){
@@ -98,7 +97,7 @@ func scanOne(p []byte) {
 }
 
 func lexOne(p []byte) {
-	l := lex.NewLexer(parse.NewInputBytes(bytes.Clone(p))) // it writes into what it reads
+	l := lex.NewLexer(parse.NewInputBytes(bytes.Clone(p))) // the lexer writes into its input
 	for t, _ := l.Next(); t != lex.ErrorToken; t, _ = l.Next() {
 	}
 }
@@ -113,7 +112,7 @@ func tokenizeOne(p []byte) {
 	}
 }
 
-// parseOne does with the whole tree what Read does with the small one.
+// parseOne gets the results of Read from the tree of html.Parse.
 func parseOne(p []byte) {
 	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(p))
 	if err != nil {
@@ -131,8 +130,8 @@ func parseOne(p []byte) {
 	})
 }
 
-// BenchmarkNames compares the vocabulary with a map for the names of a page's attributes; ToLower is
-// what a map needs for names in capitals.
+// BenchmarkNames compares the vocabulary with a map for the attribute names of a page; the map
+// needs ToLower for names in capitals.
 func BenchmarkNames(b *testing.B) {
 	list := [][]byte{[]byte("href"), []byte("CLASS"), []byte("data-id"), []byte("src"), []byte("aria-label"), []byte("style")}
 	known := map[string]name{}
