@@ -201,7 +201,7 @@ func changesSince(ctx context.Context, dir string, since time.Time) (t changes.T
 	return changes.Sum(ctx, a, changes.Options{Since: since})
 }
 
-// picture serves the icon of an archived site. It is encoded anew, so that no archived octet is
+// picture serves the icon of an archived site. It is re-encoded, so that no archived octet is
 // served on this origin.
 func (s *Server) picture(w http.ResponseWriter, r *http.Request, a *archive) {
 	png, err := s.pictureOf(a)

@@ -1,5 +1,5 @@
-// Package app answers: how does a person without a terminal archive, watch, read and keep sites?
-// It is a local web page about the archives of a folder.
+// Package app is a local web page on which people who do not use a terminal archive, watch,
+// read and keep sites, in a folder.
 //
 // Everything that the page does is done by a command. The page is given a function that runs a
 // command line (Options.Command), shows its output and progress, and offers the same command to
