@@ -1,5 +1,5 @@
-// Package cli answers: what did the person ask for? Each subcommand is a file; ui.go has the
-// output, exit.go the exit codes, config.go the settings.
+// Package cli is the command line. Each subcommand is a file; ui.go has the output, exit.go the
+// exit codes, config.go the settings.
 package cli
 
 import (

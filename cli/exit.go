@@ -117,7 +117,8 @@ func archiveError(err error, dir string) error {
 	return exitWith(exitFailed, err, "")
 }
 
-// stoppedError is archiveError, except that after a signal the error is said with the hint try.
+// stoppedError is archiveError, except that after a signal the error says said and hints at
+// try.
 func stoppedError(err error, dir, said, try string) error {
 	if errors.Is(err, context.Canceled) {
 		return exitWith(exitStopped, errors.New(said), try)

@@ -221,7 +221,7 @@ func (k *linkCheck) judge(l *inventory.Link) (err error) {
 		l.To += "#" + fragment
 	}
 	switch {
-	case l.URL.IsZero(): // it is no URL
+	case l.URL.IsZero(): // not a URL
 	case k.isOwn(l.URL):
 		err = k.ownVerdict(l, to)
 	case !k.external:

@@ -156,7 +156,7 @@ func (b *stepBar) close() {
 	}
 }
 
-// look says whether text is colored: on terminals, unless NO_COLOR is set
+// look reports whether text is colored: on terminals, unless NO_COLOR is set
 // (https://no-color.org).
 type look struct{ colours bool }
 
