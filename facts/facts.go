@@ -1,7 +1,8 @@
-// Package facts answers: what did a page say when it was crawled? A crawl stores the facts of
-// each capture in a sidecar file of the segment (storage.Archive.KeepFacts), so that later steps
-// need not open and parse the body again. Facts are derived data: they are what htmlmeta reads
-// in the archived body, and are extracted from it again if they are missing.
+// Package facts encodes what a page contained when it was crawled: its links, ids and
+// fragments. A crawl stores the facts of each capture in a sidecar file of the segment
+// (storage.Archive.KeepFacts), so that later steps need not open and parse the body again.
+// Facts are derived data: they are what htmlmeta reads in the archived body, and are extracted
+// from it again if they are missing.
 //
 // Directives, title, language and charset are not among them. They are in crawl.db, since they
 // decide what may be shown.
