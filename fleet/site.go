@@ -1,5 +1,5 @@
-// Package fleet answers: which site is crawled by which machine, and when? It respects every
-// site's pace even if machines fail.
+// Package fleet crawls many sites on several machines: it decides which machine crawls which
+// site, and when. It respects every site's pace even if machines fail.
 //
 //	1 due      the list of sites says what is due (site.go, book.go)
 //	2 claim    a worker claims the site's group and its address (worker.go, fleet/lease)
