@@ -1,7 +1,7 @@
-// Package engine answers: how do the machines of a fleet coordinate? It embeds NATS JetStream:
-// a server in this process, standalone without ports or as a member of a cluster, and in it a
-// key-value bucket, the board. Everything on the board is also in the store, so the engine's
-// data may be lost at any time.
+// Package engine coordinates the machines of a fleet. It embeds NATS JetStream: a server in
+// this process, standalone without ports or as a member of a cluster, and in it a key-value
+// bucket, the board. Everything on the board is also in the store, so the engine's data may be
+// lost at any time.
 package engine
 
 import (
