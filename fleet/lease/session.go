@@ -1,4 +1,4 @@
-// Package lease answers: who alone may do this, and until when?
+// Package lease grants exclusive claims for a limited time.
 //
 // A worker has one session on the board and renews it. Its claims, for a group of sites or a
 // place at an address, name the session. For its worker, a session ends one term, less a margin,
