@@ -1,4 +1,4 @@
-// Package store answers: where is an archive stored that belongs to no machine? A store has
+// Package store stores the archives of a fleet, which move between machines. A store has
 // objects in an S3 bucket or a shared directory. For each site:
 //
 //	SITE/MANIFEST                 describes the archive; written by compare-and-swap
