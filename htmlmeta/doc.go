@@ -1,5 +1,5 @@
-// Package htmlmeta answers: what does this document say? It reads the directives for crawlers
-// (meta robots, X-Robots-Tag), links, base, canonical URL, title, language and charset.
+// Package htmlmeta reads HTML documents: the directives for crawlers (meta robots,
+// X-Robots-Tag), links, base, canonical URL, title, language and charset.
 //
 // Steps of Read for a page:
 //
