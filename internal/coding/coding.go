@@ -1,6 +1,6 @@
-// Package coding answers: what is in a coded body? It decodes gzip, deflate, br and zstd, also
-// several on one body (RFC 9110 §8.4), as leniently as browsers and within limits. Crawler and
-// outlets both use it, so that what is shown is what was read.
+// Package coding decodes content codings: gzip, deflate, br and zstd, also several on one body
+// (RFC 9110 §8.4), as leniently as browsers and within limits. Crawler and outlets both use it,
+// so that what is shown is what was read.
 package coding
 
 import (
