@@ -1,6 +1,5 @@
-// Package credentials answers: which credentials does a site get? It reads the files in which
-// people keep them: cookies.txt and .netrc. Error messages give line numbers but never
-// contents.
+// Package credentials reads the files in which people keep the credentials for sites:
+// cookies.txt and .netrc. Error messages give line numbers but never contents.
 package credentials
 
 import (
