@@ -1,5 +1,5 @@
-// Package dates answers: which time does this text from the web name? It parses
-// unavailable_after, Retry-After, and the dates of sitemaps and feeds.
+// Package dates parses the dates found on the web: in unavailable_after, Retry-After, sitemaps
+// and feeds.
 package dates
 
 import (
