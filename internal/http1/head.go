@@ -1,6 +1,6 @@
-// Package http1 answers: how is an HTTP/1 response parsed? It parses heads and frames bodies as
-// leniently as browsers. Fetching and reading archives use the same parser, so that a response
-// is read back as it was understood.
+// Package http1 parses HTTP/1 responses: it parses heads and frames bodies as leniently as
+// browsers. Fetching and reading archives use the same parser, so that a response is read back
+// as it was understood.
 package http1
 
 import (
