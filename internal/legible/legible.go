@@ -1,6 +1,6 @@
-// Package legible answers: how is untrusted text displayed safely? Control characters move
-// cursors and color terminals; bidirectional controls reverse the text around them (Unicode TR
-// 36 §2.10). It shows both by their code points.
+// Package legible makes untrusted text safe to display. Control characters move cursors and
+// color terminals; bidirectional controls reverse the text around them (Unicode TR 36 §2.10).
+// It shows both by their code points.
 package legible
 
 import (
