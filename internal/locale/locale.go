@@ -1,4 +1,4 @@
-// Package locale answers: what does a page say in the reader's language? All texts are in one
+// Package locale translates the texts of pages into the reader's language. All texts are in one
 // catalogue, keyed by the English text.
 package locale
 
