@@ -1,8 +1,8 @@
-// Package localweb answers: which requests may the web servers of this program answer, and at
-// which origin do they serve untrusted pages? Any page in a browser can send requests to this
-// machine (DNS rebinding, links, forms). Cookies are shared between ports, so a page served
-// under 127.0.0.1 would share those of every service there (RFC 6265 §8.5). So untrusted pages
-// are served at TOKEN.localhost (RFC 6761 §6.3) or, where that cannot be used, with an opaque
+// Package localweb decides which requests the web servers of this program answer, and at which
+// origin they serve untrusted pages. Any page in a browser can send requests to this machine
+// (DNS rebinding, links, forms). Cookies are shared between ports, so a page served under
+// 127.0.0.1 would share those of every service there (RFC 6265 §8.5). So untrusted pages are
+// served at TOKEN.localhost (RFC 6761 §6.3) or, where that cannot be used, with an opaque
 // origin below /TOKEN/.
 package localweb
 
