@@ -1,6 +1,6 @@
 //go:build linux || darwin || freebsd
 
-// Package mapped answers: which pages of a mapped file stay in memory? bbolt maps its file, and
+// Package mapped releases the memory and the lock of mapped files. bbolt maps its file, and
 // every page once read counts as memory of the process until the system reclaims it, which
 // makes a large frontier look large.
 package mapped
