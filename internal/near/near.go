@@ -1,4 +1,4 @@
-// Package near answers: which name was meant by a misspelt one?
+// Package near suggests a name for a misspelt one.
 package near
 
 import "strings"
