@@ -1,4 +1,4 @@
-// Package room answers: how much may be written to a disk?
+// Package room checks the free space of disks.
 package room
 
 import (
