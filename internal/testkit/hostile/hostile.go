@@ -1,6 +1,6 @@
-// Package hostile answers: what can a site do to a crawler? Each fixture is one attack: what
-// the server does, and what the crawler must report. Tests run Curtsy against each fixture and
-// against all at once; they also write docs/hostile.md.
+// Package hostile has fixtures of what a site can do to a crawler. Each fixture is one attack:
+// what the server does, and what the crawler must report. Tests run Curtsy against each fixture
+// and against all at once; they also write docs/hostile.md.
 //
 // Faults of this machine (a full disk, a damaged file) are in the tests of storage and crawler,
 // since no server can cause them.
