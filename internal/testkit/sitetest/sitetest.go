@@ -1,5 +1,4 @@
-// Package sitetest answers: what did the crawler request from a site, and when? It serves a
-// website described in a txtar file and records every request.
+// Package sitetest serves a website described in a txtar file and records every request.
 //
 // Each file of the archive is a resource, named by its request target, including query and
 // escapes: "/dir/", "/q?x=1", "/a%2Fb". Its content is the body, unless it begins with a status
