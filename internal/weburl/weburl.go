@@ -1,6 +1,6 @@
-// Package weburl answers: which URL is this? It has Curtsy's only URL type: canonical, parsed
-// by the WHATWG URL Standard, without fragment and credentials, with http or https. The only
-// exception is a fragment that is a route of a client-side router ("#/about"): see InPage.
+// Package weburl has Curtsy's only URL type: canonical, parsed by the WHATWG URL Standard,
+// without fragment and credentials, with http or https. The only exception is a fragment that
+// is a route of a client-side router ("#/about"): see InPage.
 package weburl
 
 import (
