@@ -1,4 +1,4 @@
-// Package publish answers: what may be shown of what is archived? Every outlet (mirror, replay,
+// Package publish decides what may be shown of what is archived. Every outlet (mirror, replay,
 // search, export) asks it, by Decide, Permits or CurrentPermit, and decides nothing itself.
 package publish
 
