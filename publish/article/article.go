@@ -1,6 +1,6 @@
-// Package article answers: which part of a page is its article? It handles only pages that
-// declare themselves an article; on others htmlmeta.ReadText finds as much and loses less
-// (figures in docs/corpus.md).
+// Package article finds the article on a page. It handles only pages that declare themselves an
+// article; on others htmlmeta.ReadText finds as much and loses less (figures in
+// docs/corpus.md).
 package article
 
 import (
