@@ -1,6 +1,6 @@
-// Package assistant answers: what may a program that reads for a person, such as a language
-// model, be told of archives? It is a server of the Model Context Protocol
-// (modelcontextprotocol.io). Its tools only read archives and make no requests.
+// Package assistant gives language models access to archives. It is a server of the Model
+// Context Protocol (modelcontextprotocol.io). Its tools only read archives and make no
+// requests.
 //
 //	server.go   the server, its tools and resources
 //	page.go     the page of a URL, or why it may not be given
