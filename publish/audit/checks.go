@@ -402,7 +402,7 @@ func badLanguage(code string) bool {
 		if len(part) == 1 { // an extension follows
 			break
 		}
-		// the library reads UK as GB, but UK is no BCP 47 region
+		// the library reads UK as GB, but UK is not a BCP 47 region
 		if len(part) == 2 && !strings.EqualFold(part, region.String()) {
 			return true
 		}

@@ -1,5 +1,5 @@
-// Package audit answers: what would the owner of a site want to repair? It runs a table of
-// checks (checks.go) over the archived pages; each finding has a name, a sentence and the pages
+// Package audit finds what the owner of a site may want to repair. It runs a table of checks
+// (checks.go) over the archived pages; each finding has a name, a sentence and the pages
 // concerned.
 package audit
 
