@@ -1,4 +1,4 @@
-// Package changes answers: what is new on a site since a time? For each URL it compares the
+// Package changes finds what has changed on a site since a time. For each URL it compares the
 // copy that was current then with later visits, and ignores what changes on many pages at once:
 // dates, counters, advertisements.
 package changes
