@@ -1,6 +1,6 @@
-// Package corpus answers: what should somebody know of the texts of a site before using them as
-// data? It does no input or output but for temporary files, and takes 16 MB of memory and 8
-// octets a page.
+// Package corpus describes the texts of a site for their use as data: language, boilerplate and
+// near-duplicates. It does no input or output except for temporary files, and takes 16 MB of
+// memory and 8 octets a page.
 //
 //	corpus.go    the language of a text, and the blocks that many pages have
 //	minhash.go   which pages are nearly the same
