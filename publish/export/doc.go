@@ -1,6 +1,6 @@
-// Package export answers: how does an archive leave for other programs? It writes WACZ 1.1.1,
-// WARC, CDXJ, ZIM, BagIt, tables of URLs and the text of pages. A file gets its name once it is
-// complete and synced.
+// Package export writes archives in formats for other programs: WACZ 1.1.1, WARC, CDXJ, ZIM,
+// BagIt, tables of URLs and the text of pages. A file gets its name once it is complete and
+// synced.
 //
 //	select.go   chooses the captures that may be shown, sorted by segment and offset
 //	copy.go     copies their records octet by octet, after the warcinfo record of the segment

@@ -76,7 +76,7 @@ func (s *survey) learn(m *member) error {
 	return s.learnt.Encode(t)
 }
 
-// told is what is known of a page from itself.
+// told is what a page alone tells about itself, without the rest of the site.
 type told struct {
 	Text     string
 	Language string // of its main text, ISO 639-3
