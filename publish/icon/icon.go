@@ -1,4 +1,4 @@
-// Package icon answers: what picture stands for a site?
+// Package icon makes an icon for an archived site.
 package icon
 
 import (
@@ -38,7 +38,7 @@ const (
 
 // PNG returns an icon for an archived site as a PNG file of Size by Size pixels: the largest of
 // its archived icons that may be shown and can be decoded, otherwise a pattern derived from the
-// host. The image is encoded anew, so that it holds no octets of the site.
+// host. The image is re-encoded, so that it holds no octets of the site.
 func PNG(a *storage.Archive, seed string, now time.Time) []byte {
 	picture := largestIcon(a, seed, now)
 	if picture == nil {
