@@ -1,5 +1,5 @@
-// Package keep answers: which captures does a pruned archive keep? It applies retention rules
-// to visits and changes nothing.
+// Package keep decides which captures a pruned archive keeps. It applies retention rules to
+// visits and changes nothing.
 package keep
 
 import (
