@@ -1,6 +1,5 @@
-// Package markdown answers: what does a page say, as Markdown? It keeps tables, code, lists and
-// links, and leaves out what htmlmeta.ReadText leaves out and what must not appear in search
-// results.
+// Package markdown converts pages to Markdown. It keeps tables, code, lists and links, and
+// leaves out what htmlmeta.ReadText leaves out and what must not appear in search results.
 package markdown
 
 import (
@@ -77,7 +76,7 @@ func (w *Writer) convert(part *html.Node) (string, error) {
 }
 
 // asIs is put into the query of a URL during conversion, because the converter would encode the
-// query anew (%3B for ;, %20 for +). It leaves a query that net/url cannot parse as it is.
+// query again (%3B for ;, %20 for +). It leaves a query that net/url cannot parse as it is.
 const asIs = "\x7f"
 
 func keepQueries(doc *goquery.Document) {
