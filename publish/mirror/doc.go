@@ -1,5 +1,5 @@
-// Package mirror answers: how does the archive look as a tree of files? It exports what may be
-// shown (publish.Permits) so that it opens in any browser, from disk or from any web server.
+// Package mirror exports an archive as a tree of files: what may be shown (publish.Permits), so
+// that it opens in any browser, from disk or from any web server.
 //
 //	1 gather    entries.go   the current capture of each URL, and whether it may be shown
 //	2 name      names.go     a file name for each, all decided before anything is written
