@@ -1,6 +1,6 @@
-// Package pdf answers: what does a PDF document say? Hostile documents make readers loop,
-// unpack bombs and panic, so each document is read in a child process with limits on time,
-// memory and output.
+// Package pdf extracts the text of PDF documents. Hostile documents make readers loop, unpack
+// bombs and panic, so each document is read in a child process with limits on time, memory and
+// output.
 //
 //	text.go   in the child: Main reads a document and writes its text
 //	child.go  in the program: Reader starts a child for each document
