@@ -1,5 +1,5 @@
-// Package replay answers: how does a browser show archived pages without reaching the network?
-// It has two web servers:
+// Package replay shows archived pages in a browser without reaching the network. It has two web
+// servers:
 //
 //	UI       start page, banner with a frame, versions, search, Memento (RFC 7089)
 //	content  the archived pages, with their references rewritten
