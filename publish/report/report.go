@@ -1,7 +1,6 @@
-// Package report answers: what would a site's owner, or whoever asked for the
-// archive, want to see of it on one page? It makes one HTML file that needs no
-// network and no script: the site in numbers, plots, what is broken, what was
-// skipped and by which rule, and how politely it was fetched.
+// Package report writes a report on an archive for the owner of the site, or whoever asked for
+// the archive. It makes one HTML file that needs no network and no script: the site in numbers,
+// plots, what is broken, what was skipped and by which rule, and how politely it was fetched.
 //
 // The file may be published, so it names no URL that must not be listed (publish.Permits).
 // Tables have at most maxRows rows, and say how many more there are.
