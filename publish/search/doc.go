@@ -1,6 +1,5 @@
-// Package search answers: which pages say this? It is a full-text search of one archive, in a
-// derived file (publish/catalog). SQLite's FTS5 stores the postings; tokenizing, ranking and
-// snippets are done here.
+// Package search is the full-text search of one archive, in a derived file (publish/catalog).
+// SQLite's FTS5 stores the postings; tokenizing, ranking and snippets are done here.
 //
 //	token.go, stem.go, bulgarian.go, language.go   the words of a text
 //	index.go, page.go                              indexing of the current pages

@@ -79,7 +79,7 @@ func isUnspaced(r rune) bool {
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー')
 }
 
-// run gives the word that begins at from, and returns where it ends.
+// run calls give with the word that begins at from, and returns where it ends.
 func (t *tokenizer) run(text string, from int, give func(token)) int {
 	t.buf = t.buf[:0]
 	i, plain := from, true
@@ -189,7 +189,7 @@ func composed(w string) string {
 	}, norm.NFKC.String(w))
 }
 
-// pairs gives the letters of a run in overlapping pairs.
+// pairs calls give with the letters of a run in overlapping pairs.
 func (t *tokenizer) pairs(text string, from int, give func(token)) int {
 	before, start := rune(0), from
 	i := from
