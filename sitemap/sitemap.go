@@ -49,14 +49,14 @@ type Summary struct {
 	URLs       int      // pages, including alternates
 	Children   int      // sitemaps of an index
 	OutOfScope int      // of URLs and Children, those with another origin than the base
-	Bad        int      // entries that are no http or https URL, or too long
+	Bad        int      // entries that are not http or https URLs, or too long
 	BadEntries []string // the first ones, with the reason
 	Truncated  string   // why reading stopped early; "" if the file is complete
 }
 
 // Read reads a sitemap of any kind, uncompressed or gzipped, possibly repeatedly, and calls
 // visit with each entry; child means that the entry is a sitemap of an index. It needs constant
-// memory. A file that is no sitemap, such as an HTML page, has the kind "none". A relative loc
+// memory. A file that is not a sitemap, such as an HTML page, has the kind "none". A relative loc
 // is resolved against base, which may be zero. Entries of other origins are counted in
 // OutOfScope and passed to visit, which decides what is in scope.
 //
