@@ -1,6 +1,6 @@
-// Package usage answers: what does a site's owner say about the use of what was fetched?
-// robots.txt says what may be fetched; usage preferences say what may be done with it afterwards.
-// The package does no I/O.
+// Package usage reads the preferences of a site's owner about the use of what was fetched.
+// robots.txt says what may be fetched; usage preferences say what may be done with it
+// afterwards. The package does no I/O.
 //
 //	usage.go          statements, and how they are combined
 //	readers.go        the table of all readers, and how they are called
