@@ -56,7 +56,7 @@ type Reader struct {
 	left   int64         // octets that it may still yield
 	cut    bool          // there was more than it may yield
 	over   error         // the final error
-	alien  bool          // the header claims the coding, the body is not in it, and is no document without it either
+	alien  bool          // the header claims the coding, the body is not in it, and is not a document as it is either
 	pool   *Pool
 	below  *Reader
 }
