@@ -4,7 +4,7 @@
 //
 //	place.go    finds index.db, and decides whether it can be trusted
 //	build.go    builds it as index.db.new and renames it
-//	refresh.go  updates it by a walk over the keys of visits
+//	refresh.go  updates it by comparing its ids with the visits of the archive
 //	query.go    queries captures: of a URL, the nearest to a time, all
 //
 // index.db is a cache: it can be deleted at any time and is rebuilt. It may also come with an
