@@ -15,37 +15,37 @@ import (
 type work struct {
 	kind  string // crawl, update, export, mirror, verify, repair
 	args  []string
-	out   string // the file or directory that it makes, within exports/
+	out   string // the file or directory that it writes, within exports/
 	after func(Outcome)
 }
 
-// activity is a command that runs, or has run, for an archive.
+// activity is a command that is running, or has run, for an archive.
 type activity struct {
 	work
 	began    time.Time
-	finish   context.CancelFunc // lets a crawl end what is in flight
+	finish   context.CancelFunc // lets a crawl finish requests in flight
 	drop     context.CancelFunc
 	steer    chan crawler.Steering
-	steering chan struct{} // closed when a crawl begins: its settings were good
+	steering chan struct{} // closed when a crawl starts: its settings are valid
 	done     chan struct{}
 
 	mu      sync.Mutex
 	status  status.Status
 	curve   curve
-	url     string // visited last
+	url     string // the URL visited last
 	step    string
 	at, of  int64
 	said    []string
 	wanted  crawler.Steering
-	usual   time.Duration // the pause that the crawl began with
+	usual   time.Duration // the delay with which the crawl started
 	outcome *Outcome
 }
 
-// maxSaid is how many lines of a command are kept.
+// maxSaid is the most lines of a command's output that are kept.
 const maxSaid = 200
 
-// begin runs a command for the archive of a name. A crawl is noted as long as it
-// runs, so that the next program continues it if this one is killed.
+// begin runs a command for an archive. While a crawl runs, that is stored, so that the next
+// start of the program continues it if this one is killed.
 func (s *Server) begin(name string, w work) *activity {
 	a := &activity{work: w, began: s.now(), steer: make(chan crawler.Steering, 1), steering: make(chan struct{}),
 		done: make(chan struct{})}
@@ -94,7 +94,7 @@ func (a *activity) begun(delay time.Duration) {
 	}
 }
 
-// locked runs what changes an activity.
+// locked changes an activity under its lock.
 func (a *activity) locked(change func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -109,7 +109,7 @@ func (a *activity) say(line string) {
 	}
 }
 
-// change asks a crawl for something else from now on.
+// change changes the steering of a running crawl.
 func (a *activity) change(change func(w *crawler.Steering, usual time.Duration)) {
 	a.mu.Lock()
 	change(&a.wanted, a.usual)
@@ -119,12 +119,12 @@ func (a *activity) change(change func(w *crawler.Steering, usual time.Duration))
 		select {
 		case a.steer <- next:
 			return
-		case <-a.steer: // nobody has taken in what was wanted before
+		case <-a.steer: // replaces a change that the crawl has not read yet
 		}
 	}
 }
 
-// isDone says whether a channel is closed.
+// isDone reports whether a channel is closed.
 func isDone(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -134,10 +134,10 @@ func isDone(c <-chan struct{}) bool {
 	}
 }
 
-// crawls says whether it can be paused, and has a status.
+// crawls reports whether the activity is a crawl, which can be paused and has a status.
 func (a *activity) crawls() bool { return a.kind == "crawl" || a.kind == "update" }
 
-// slowest is the longest pause that the page asks for.
+// slowest is the longest delay that can be set on the page.
 const slowest = 5 * time.Minute
 
 func slower(w *crawler.Steering, _ time.Duration) {
@@ -147,10 +147,10 @@ func asBefore(w *crawler.Steering, usual time.Duration) { w.Delay = usual }
 func pause(w *crawler.Steering, _ time.Duration)        { w.Pause = true }
 func goOn(w *crawler.Steering, _ time.Duration)         { w.Pause = false }
 
-// curve is how a number grew: where there are many points, every other is dropped.
+// curve records the growth of a number. When it has many points, every other one is dropped.
 type curve struct {
 	points []int
-	every  int // calls that make a point
+	every  int // calls per point
 	n      int
 }
 
@@ -171,7 +171,7 @@ func (c *curve) add(n int) {
 	c.points, c.every = c.points[:curvePoints/2], 2*c.every
 }
 
-// svg are the points of a polyline, 300 wide and 60 high.
+// svg returns the points of a polyline, 300 wide and 60 high.
 func (c *curve) svg() string {
 	if len(c.points) < 2 {
 		return ""
@@ -184,7 +184,7 @@ func (c *curve) svg() string {
 	return strings.TrimSpace(b.String())
 }
 
-// lines gives each line that is written to it.
+// lines is a writer that calls each with every line.
 type lines struct {
 	mu   sync.Mutex
 	rest string

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// open makes a page over a folder, whose commands are answered by command.
+// open starts a page over a temporary folder; command answers its commands.
 func open(t *testing.T, command func([]string, Hooks) Outcome) (*Server, *httptest.Server) {
 	t.Helper()
 	folder := t.TempDir()
@@ -33,7 +33,7 @@ func open(t *testing.T, command func([]string, Hooks) Outcome) (*Server, *httpte
 	return s, site
 }
 
-// entered is a client that has come in by the first address.
+// entered returns a client that has logged in through the address with the key.
 func entered(t *testing.T, s *Server) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -158,7 +158,8 @@ func TestNamesOfArchives(t *testing.T) {
 	}
 }
 
-// What leads out of the folder is no archive, and nothing of it is shown or deleted.
+// A symbolic link that leads out of the folder is not an archive: it is neither shown nor
+// deleted.
 func TestALinkOutOfTheFolderIsNoArchive(t *testing.T) {
 	s, site := open(t, func([]string, Hooks) Outcome { return Outcome{} })
 	in := entered(t, s)
@@ -187,7 +188,7 @@ func TestOnlyOnePageOpensAFolder(t *testing.T) {
 	}
 }
 
-// post sends a form as a page of ours does.
+// post submits a form with the headers that a browser sends for a page of this origin.
 func post(t *testing.T, c *http.Client, at string, form url.Values) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodPost, at, strings.NewReader(form.Encode()))

@@ -14,7 +14,7 @@ import (
 	"curtsy/frontier/judge"
 )
 
-// crawlOn begins or continues a crawl.
+// crawlOn starts or continues a crawl.
 func (s *Server) crawlOn(a *archive, kind string, args []string) (*activity, error) {
 	return s.run(a, work{kind: kind, args: args, after: func(o Outcome) {
 		a.forget()
@@ -30,7 +30,7 @@ func (s *Server) note(name string, change func(*intentions)) {
 	}
 }
 
-// again is the command that continues, or visits again, an archive.
+// again returns the command that continues or updates an archive.
 func (s *Server) again(name, command string, more ...string) []string {
 	args := append([]string{command, filepath.Join(s.o.Folder, name)}, more...)
 	if s.memory.of(name).Ours {
@@ -39,10 +39,10 @@ func (s *Server) again(name, command string, more ...string) []string {
 	return args
 }
 
-// mirrorFormat is what the offline copy is called among the formats.
+// mirrorFormat is the name of the offline copy among the formats.
 const mirrorFormat = "mirror"
 
-// makes are the formats that the page offers.
+// makes lists the formats that the page offers.
 func (s *Server) makes() []string {
 	list := []string{mirrorFormat}
 	for _, f := range []string{"zim", "wacz", "warc", "csv", "txt"} {
@@ -53,7 +53,7 @@ func (s *Server) makes() []string {
 	return list
 }
 
-// making is the command that makes a format of an archive.
+// making returns the command that makes a format of an archive.
 func (s *Server) making(name, format string) work {
 	dir := filepath.Join(s.o.Folder, name)
 	if format == mirrorFormat {
@@ -63,7 +63,7 @@ func (s *Server) making(name, format string) work {
 	return work{kind: "export", out: file, args: []string{"export", dir, filepath.Join(s.o.Folder, exports, file)}}
 }
 
-// make begins to make a format.
+// make starts making a format.
 func (s *Server) make(a *archive, format string, after func(Outcome)) error {
 	if err := s.root.Mkdir(exports, 0o755); err != nil && !os.IsExist(err) {
 		return err
@@ -79,7 +79,7 @@ func (s *Server) make(a *archive, format string, after func(Outcome)) error {
 
 var errExports = errors.New("exports in the folder is a file, not a directory: rename it and try again")
 
-// makeNext makes the next of the formats that were wanted of a crawl.
+// makeNext makes the next format requested with the crawl.
 func (s *Server) makeNext(a *archive) {
 	if s.stop.Err() != nil {
 		return
@@ -102,7 +102,7 @@ func (s *Server) makeNext(a *archive) {
 	}
 }
 
-// continueAll continues what ran when the last program ended.
+// continueAll continues what was running when the program last ended.
 func (s *Server) continueAll() {
 	for _, name := range s.names() {
 		want, a := s.memory.of(name), s.find(name)
@@ -118,12 +118,12 @@ func (s *Server) continueAll() {
 	}
 }
 
-// dueEvery is how often it is looked at which sites are due.
+// dueEvery is the interval of checks for due updates.
 const dueEvery = 20 * time.Second
 
 var periods = map[string]time.Duration{"day": 24 * time.Hour, "week": 7 * 24 * time.Hour}
 
-// visitDue visits the sites again that are due, one at a time.
+// visitDue starts due updates, one at a time.
 func (s *Server) visitDue() {
 	for _, name := range s.names() {
 		want := s.memory.of(name)
@@ -141,7 +141,7 @@ func (s *Server) visitDue() {
 	}
 }
 
-// act does what a form asks for.
+// act handles the action of a form.
 func (s *Server) act(w http.ResponseWriter, r *http.Request, a *archive) {
 	if err := r.ParseForm(); err != nil {
 		s.problem(w, r, http.StatusBadRequest, "This form cannot be read.", "")
@@ -191,14 +191,14 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, a *archive) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// forget lets the card be read anew.
+// forget discards the cached card.
 func (a *archive) forget() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.of = time.Time{}
 }
 
-// steer does to what runs what a person wants.
+// steer applies an action to a running command.
 func (s *Server) steer(a *archive, action string) {
 	a.mu.Lock()
 	act := a.doing
@@ -231,7 +231,7 @@ func (s *Server) steer(a *archive, action string) {
 	}
 }
 
-// remove deletes an archive, if its name was typed.
+// remove deletes an archive, if typed is its name.
 func (s *Server) remove(a *archive, typed string) error {
 	if typed != a.name {
 		return errName
@@ -249,7 +249,7 @@ func (s *Server) remove(a *archive, typed string) error {
 	return s.memory.forget(a.name)
 }
 
-// archiveView is the page of an archive.
+// archiveView is the data of an archive's page.
 type archiveView struct {
 	card
 	Live     *liveView
@@ -287,10 +287,10 @@ func (s *Server) archivePage(w http.ResponseWriter, r *http.Request, a *archive)
 	s.show(w, r, http.StatusOK, "archive", v.Title, v)
 }
 
-// schedules are a command as a line for cron and as units for systemd, both of which
-// have a meaning of their own for a percent sign.
+// schedules formats a command as a cron line and as systemd units, with percent signs escaped
+// for each.
 func (s *Server) schedules(name string, args []string) (cron, units string) {
-	program, err := os.Executable() // neither looks for it where a shell does
+	program, err := os.Executable() // cron and systemd do not search the shell's PATH
 	if err != nil {
 		program = "curtsy"
 	}
@@ -303,7 +303,7 @@ func (s *Server) schedules(name string, args []string) (cron, units string) {
 	return cron, units
 }
 
-// rulesOf lists the rules that left something out, the most frequent first.
+// rulesOf lists the rules that skipped URLs, most frequent first.
 func rulesOf(st *status.Status) (list []ruleCount) {
 	for rule, n := range st.Rules {
 		if !slices.Contains(judge.InVain, rule) {

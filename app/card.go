@@ -18,37 +18,37 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// archive is one of the folder's.
+// archive is an archive of the folder.
 type archive struct {
 	name string
 
 	mu    sync.Mutex
 	card  card
-	of    time.Time // crawl.db was changed, when the card was read
-	doing *activity // the last one that was begun; nil: none was
+	of    time.Time // modification time of crawl.db when the card was read
+	doing *activity // the latest; nil: none yet
 
-	picture  []byte    // a PNG; nil is not made yet
-	pictured time.Time // as of, when it was made
+	picture  []byte    // PNG; nil: not made yet
+	pictured time.Time // value of "of" when it was made
 
-	compared time.Time // the round that brought is of
+	compared time.Time // the round that Changes of the card describe
 	brought  *changes.Totals
 }
 
-// card is what the shelf shows of an archive.
+// card is the summary of an archive on the shelf.
 type card struct {
 	Name, Title, Seed string
 	State             string // running, paused, finished, limited, stopped, refused, unreachable, damaged
 	Why               string
 	Pages             int
 	Bytes             int64
-	Began, Updated    time.Time // of the last round, or the crawl; last commit
+	Began, Updated    time.Time // start of the last round or crawl; last commit
 	Round             int
 	Every             string
 	Next              time.Time
-	Changes           *changes.Totals // what the last round brought; nil is not known
+	Changes           *changes.Totals // of the last round; nil: unknown
 }
 
-// seen gives the card of an archive, read anew where the archive has changed.
+// seen returns the card of an archive, and reads it again if the archive changed.
 func (s *Server) seen(a *archive) card {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *Server) seen(a *archive) card {
 	return c
 }
 
-// overlay puts what a crawl that runs says over what was read.
+// overlay updates a card with the status of a running crawl.
 func (a *activity) overlay(c *card) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -82,7 +82,7 @@ func (a *activity) overlay(c *card) {
 	}
 }
 
-// changedAt is when crawl.db was written last; zero where there is none.
+// changedAt returns the modification time of crawl.db; zero if there is none.
 func (s *Server) changedAt(name string) time.Time {
 	st, err := s.root.Stat(name + "/crawl.db")
 	if err != nil {
@@ -91,13 +91,13 @@ func (s *Server) changedAt(name string) time.Time {
 	return st.ModTime()
 }
 
-// readCard reads an archive, which is opened for reading alone.
+// readCard reads the card of an archive, opened read-only.
 func readCard(dir string) (c card) {
 	err := c.read(dir)
 	if err != nil {
 		c.State, c.Why = "damaged", err.Error()
 	}
-	if errors.Is(err, storage.ErrInUse) { // it begins or ends elsewhere
+	if errors.Is(err, storage.ErrInUse) { // a crawl of another process is starting or ending
 		c.State, c.Why = "running", ""
 		if b, err := storage.Status(dir); err == nil {
 			var st status.Status
@@ -137,11 +137,11 @@ func (c *card) read(dir string) (err error) {
 	return nil
 }
 
-// firstVisits is among how many of the first visits the seed's page is looked for: to find
-// it by its URL takes a third of a second in an archive of a million.
+// firstVisits is the number of first visits in which the seed's page is searched. Looking it up
+// by URL takes a third of a second in an archive of a million URLs.
 const firstVisits = 64
 
-// titleOf is the title of the page that the seed leads to, if that may be listed.
+// titleOf returns the title of the page that the seed leads to, if it may be listed.
 func titleOf(a *storage.Archive, url string) string {
 	var list []*crawllog.Visit
 	for v, err := range a.Visits(nil) {
@@ -164,7 +164,7 @@ func titleOf(a *storage.Archive, url string) string {
 	if v == nil {
 		return ""
 	}
-	visits, err := a.VisitsOf(v.URLID) // later ones may ask for more
+	visits, err := a.VisitsOf(v.URLID) // later visits may restrict more
 	now, permit := publish.CurrentPermit(visits, time.Now(), nil)
 	if err != nil || now == nil || !permit.List || !permit.Show {
 		return ""
@@ -172,8 +172,8 @@ func titleOf(a *storage.Archive, url string) string {
 	return now.Title
 }
 
-// compare finds out beside the page what the last round brought: it reads the
-// copies of all that was visited.
+// compare computes the changes of the last round in the background, since it reads the copies
+// of all visited pages.
 func (s *Server) compare(a *archive) {
 	if a.card.Round == 0 || a.compared.Equal(a.card.Began) {
 		return
@@ -201,11 +201,11 @@ func changesSince(ctx context.Context, dir string, since time.Time) (t changes.T
 	return changes.Sum(ctx, a, changes.Options{Since: since})
 }
 
-// picture shows the icon of an archived site, encoded anew: no archived octet is on
-// this origin.
+// picture serves the icon of an archived site. It is re-encoded, so that no archived octet is
+// served on this origin.
 func (s *Server) picture(w http.ResponseWriter, r *http.Request, a *archive) {
 	png, err := s.pictureOf(a)
-	if err != nil { // it begins, or is damaged: the card says so
+	if err != nil { // the crawl is starting, or the archive is damaged: the card says so
 		http.NotFound(w, r)
 		return
 	}

@@ -8,8 +8,8 @@ import (
 	"curtsy/internal/testkit/crawltest"
 )
 
-// The title on the shelf is that of a page that may be listed now: an answer that it is
-// unchanged may ask for more than it did.
+// The title of an archive is that of a page that may be listed now: a 304 answer can add
+// directives that the stored page did not have.
 func TestTheTitleOfAnArchiveIsOneThatMayBeListed(t *testing.T) {
 	s, seed := crawltest.Site(t, "-- / --\nHTTP 200\nContent-Type: text/html\nETag: \"1\"\n\n<title>Home</title><p>It stays.\n")
 	dir := t.TempDir() + "/a"

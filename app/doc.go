@@ -1,19 +1,19 @@
-// Package app answers: how does a person without a terminal archive, watch, read
-// and keep sites? It is one local page over the archives of a folder.
+// Package app is a local web page on which people who do not use a terminal archive, watch,
+// read and keep sites, in a folder.
 //
-// Whatever the page does, a command does: it is given a function that runs a command
-// line (Options.Command), shows what that says and how far it is, and has the same
-// command to be copied. By itself it only reads.
+// Everything that the page does is done by a command. The page is given a function that runs a
+// command line (Options.Command), shows its output and progress, and offers the same command to
+// be copied. The page itself only reads.
 //
-//	server.go    who may ask, and which address leads where   guard.go    the checks of a request
-//	shelf.go     the archives of the folder                   card.go     what is known of one
-//	look.go      what a crawl of an address would be let do   plan.go     the settings of a new crawl
-//	activity.go  one command that runs                        archive.go  what may be done with an archive
-//	viewer.go    archives in the pages of serve               files.go    what was exported, to be saved
-//	memory.go    what outlives the program                    page.go     the views, in the reader's language
+//	server.go    access and routes             guard.go    checks of a request
+//	shelf.go     the archives of the folder    card.go     the summary of an archive
+//	look.go      preview of a crawl            plan.go     settings of a new crawl
+//	activity.go  a running command             archive.go  actions on an archive
+//	viewer.go    archives shown by serve       files.go    download of exports
+//	memory.go    stored settings               page.go     the views, in the reader's language
 //
-// No octet of an archive is served on the page's origin: archived pages are shown by
-// serve, on ports of their own, and files are handed out by a server that only does that.
+// No octet of an archive is served on the page's origin: archived pages are served by the serve
+// command on ports of its own, and exported files by a separate server.
 package app
 
 import (
@@ -28,34 +28,33 @@ import (
 
 // Options of the page.
 type Options struct {
-	Folder      string // with the archives
+	Folder      string // directory of the archives
 	Page, Files string // addresses of the two listeners: "127.0.0.1:8610"
 	Version     string
-	Formats     []string // of exports, the extensions of their files
+	Formats     []string // of exports; also their file extensions
 	// Command runs a command line of this program to its end.
 	Command func(args []string, h Hooks) Outcome
-	Quote   func(string) string // makes a word one of a shell
-	Now     func() time.Time    // nil is time.Now
-	Logger  *slog.Logger        // nil is none
+	Quote   func(string) string // quotes a word for the shell
+	Now     func() time.Time    // nil: time.Now
+	Logger  *slog.Logger        // nil: no logging
 }
 
-// Hooks are what a command that runs for the page has in place of a terminal; all
-// but the contexts may be nil.
+// Hooks replace the terminal for a command run by the page. All but the contexts may be nil.
 type Hooks struct {
-	Ctx   context.Context // when it is done, the command drops what it does
-	Stop  context.Context // when it is done, a crawl finishes what is in flight
+	Ctx   context.Context // when done, the command aborts
+	Stop  context.Context // when done, a crawl finishes requests in flight and stops
 	Steer <-chan crawler.Steering
-	Began func(delay time.Duration) // a crawl begins, with this pause between requests
-	Watch func(status.Status)       // told about every second how a crawl goes
-	Visit func(url string)          // a visit is in the archive
+	Began func(delay time.Duration) // a crawl starts, with this delay between requests
+	Watch func(status.Status)       // called about every second with the status of a crawl
+	Visit func(url string)          // a visit was archived
 	Step  func(text string, done, total int64)
-	Err   io.Writer // lines for people
+	Err   io.Writer // messages for people
 	Out   io.Writer // data
 }
 
-// Outcome is how a command ended.
+// Outcome is the result of a command.
 type Outcome struct {
 	Code int    // the exit code
-	Err  string // what went wrong; "" is nothing
-	Try  string // what may help
+	Err  string // the error; "": none
+	Try  string // a suggestion
 }

@@ -36,10 +36,10 @@ func writeJSON(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// eventsEvery is how often it is looked at how something goes.
+// eventsEvery is the interval of progress events.
 const eventsEvery = 500 * time.Millisecond
 
-// events tells how what is done with an archive goes, until it has ended.
+// events sends the progress of an archive's command until it ends.
 func (s *Server) events(w http.ResponseWriter, r *http.Request, a *archive) {
 	l := s.language(r)
 	e := newEvents(w)
@@ -65,8 +65,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, a *archive) {
 	}
 }
 
-// liveView is how something goes: what the script puts in place of what the page
-// was made with, all of it text.
+// liveView is the progress of a command. The script replaces texts of the page by it.
 type liveView struct {
 	Kind    string      `json:"-"`
 	State   string      `json:"state"`
@@ -78,14 +77,14 @@ type liveView struct {
 	Slowed  bool        `json:"-"`
 	Text    texts       `json:"text"`
 	Curve   string      `json:"curve"`
-	Percent int         `json:"percent"` // below 0: not known
+	Percent int         `json:"percent"` // negative: unknown
 	Reasons []ruleCount `json:"-"`
 }
 
-// texts are by what the page calls them.
+// texts are keyed by the names that the page uses.
 type texts map[string]string
 
-// live is how what was begun last goes; nil where nothing was.
+// live returns the progress of the latest command; nil if there was none.
 func (s *Server) live(a *archive, l *language) *liveView {
 	a.mu.Lock()
 	act := a.doing
@@ -120,7 +119,7 @@ func (s *Server) live(a *archive, l *language) *liveView {
 		}
 		v.Text["wait"] = wait
 	}
-	if len(st.InFlight) > 0 && s.now().Sub(st.InFlight[0].Since) > 2*time.Second { // a slow one
+	if len(st.InFlight) > 0 && s.now().Sub(st.InFlight[0].Since) > 2*time.Second { // a slow request
 		v.Text["url"] = st.InFlight[0].URL
 	}
 	if done := st.Fetched + st.Failed; (st.Left > 0 || act.wanted.Pause) && done+st.Queued > 0 {
@@ -129,7 +128,7 @@ func (s *Server) live(a *archive, l *language) *liveView {
 	return v
 }
 
-// leftText is the time left, as far as anybody can say.
+// leftText formats the estimated time left.
 func leftText(l *language, a *activity) string {
 	st := &a.status
 	switch {

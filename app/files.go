@@ -14,13 +14,12 @@ import (
 	"curtsy/internal/localweb"
 )
 
-// files hands out what was exported, as attachments below a token that nobody
-// guesses, on a port of its own.
+// files serves exported files as attachments, on a port of its own below an unguessable token.
 type files struct {
 	root  *os.Root
 	names localweb.Names
 	token string
-	base  string // of their addresses
+	base  string // prefix of their URLs
 }
 
 func newFiles(root *os.Root, address string) (*files, error) {
@@ -33,7 +32,7 @@ func newFiles(root *os.Root, address string) (*files, error) {
 		token + "/"}, nil
 }
 
-// access lets in who knows the token.
+// access admits requests with the token.
 func (f *files) access(r *http.Request) localweb.Access {
 	if _, ok := localweb.Below(f.token, r.URL.Path); ok && f.names.Has(r.Host) {
 		return localweb.Opaque
@@ -41,14 +40,14 @@ func (f *files) access(r *http.Request) localweb.Access {
 	return localweb.Refused
 }
 
-// fileView is a file to be saved.
+// fileView is a file for download.
 type fileView struct {
 	Name, Format, At string
 	Size             int64
 }
 
-// filesOf lists what was exported of an archive; isCopy says that there is an
-// offline copy.
+// filesOf lists the exported files of an archive; isCopy reports whether there is an offline
+// copy.
 func (s *Server) filesOf(name string) (list []fileView, isCopy bool) {
 	for _, format := range s.makes() {
 		if format == mirrorFormat {
@@ -66,7 +65,7 @@ func (s *Server) filesOf(name string) (list []fileView, isCopy bool) {
 	return list, isCopy
 }
 
-// serve answers with a file, or with an offline copy in one zip.
+// serve serves a file, or an offline copy as a zip.
 func (f *files) serve(w http.ResponseWriter, r *http.Request) {
 	rest, _ := localweb.Below(f.token, r.URL.Path)
 	name := strings.TrimPrefix(rest, "/")
@@ -96,11 +95,11 @@ func (f *files) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := f.zip(w, dir); err != nil {
-		panic(http.ErrAbortHandler) // so that half a file is no file
+		panic(http.ErrAbortHandler) // so that the client does not take a part for the file
 	}
 }
 
-// zip writes an offline copy.
+// zip writes an offline copy as a zip.
 func (f *files) zip(w io.Writer, dir string) (err error) {
 	z := zip.NewWriter(w)
 	defer func() { err = errors.Join(err, z.Close()) }()

@@ -9,14 +9,14 @@ import (
 	"curtsy/internal/localweb"
 )
 
-// Name is the page's own: cookies know no ports, and those of 127.0.0.1 would be
-// sent to every server of this machine (RFC 6265 §8.5).
+// Name is the host name of the page. Cookies are shared between ports, so those of 127.0.0.1
+// would be sent to every server on this machine (RFC 6265 §8.5).
 const Name = "curtsy.localhost"
 
 const cookieName = "curtsy-app"
 
-// guard lets a request through if it comes from the page itself, and by whoever has
-// the key: the first address has it, and a cookie of its session from then on.
+// guard admits requests that come from the page itself and are authenticated: by the key in the
+// first URL, then by a session cookie.
 type guard struct {
 	names        localweb.Names
 	key, session string
@@ -28,18 +28,18 @@ func newGuard(port string) *guard {
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// ours says whether the Host of a request is the page's.
+// ours reports whether the Host of a request is the page's.
 func (g *guard) ours(host string) bool {
 	name, port := localweb.SplitHost(host)
 	return g.names.Has(host) || name == Name && port == g.names.Port
 }
 
-// wrong says what keeps a request from being answered; "" is nothing.
+// wrong returns why a request is rejected; "" if it is not.
 func (g *guard) wrong(r *http.Request) (status int, why string) {
 	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
 	changes := r.Method != http.MethodGet && r.Method != http.MethodHead
 	switch {
-	case !g.ours(r.Host): // DNS rebinding: a stranger's name leads here
+	case !g.ours(r.Host): // DNS rebinding: another name resolves to this server
 		return http.StatusMisdirectedRequest, "this server answers only to its own names"
 	case changes && r.Method != http.MethodPost:
 		return http.StatusMethodNotAllowed, "GET and POST only"
@@ -58,7 +58,7 @@ func (g *guard) wrong(r *http.Request) (status int, why string) {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
-// in says whether a request has the cookie of this session.
+// in reports whether a request has the session cookie.
 func (g *guard) in(r *http.Request) bool {
 	for _, c := range r.CookiesNamed(cookieName) {
 		if same(c.Value, g.session) {
@@ -68,7 +68,7 @@ func (g *guard) in(r *http.Request) bool {
 	return false
 }
 
-// protect puts the checks before the pages; outside answers whoever has no key.
+// protect applies the checks before serve; outside answers requests without key or session.
 func (g *guard) protect(serve, outside http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

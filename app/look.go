@@ -11,22 +11,22 @@ import (
 	"curtsy/crawler/preview"
 )
 
-// look is a look at a site before a crawl: what it would be let do.
+// look is a preview of a crawl: what the site permits.
 type look struct {
 	ID   string
 	plan *plan
 	done chan struct{}
 
-	// Set when done.
-	found   *preview.Preview // nil: nothing was
+	// Set when done is closed.
+	found   *preview.Preview // nil: nothing
 	atLeast time.Duration
 	outcome Outcome
 }
 
-// maxLooks is how many looks are remembered.
+// maxLooks is the most previews kept.
 const maxLooks = 20
 
-// lookFor is how long a look may take.
+// lookFor is the timeout of a preview.
 const lookFor = 10 * time.Minute
 
 type newView struct {
@@ -53,7 +53,7 @@ func (s *Server) newPage(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "new", s.language(r).say("New archive"), &newView{Plan: p})
 }
 
-// beginLook looks at a site: a request of robots.txt, of the page, of sitemaps.
+// beginLook starts a preview: it requests robots.txt, the page and sitemaps.
 func (s *Server) beginLook(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		s.problem(w, r, http.StatusBadRequest, "This form cannot be read.", "/new")
@@ -105,7 +105,7 @@ func (s *Server) lookOf(r *http.Request) *look {
 	return s.looks[r.PathValue("id")]
 }
 
-// lookView shows what was found, with the settings of a plan.
+// lookView returns the view of a preview, with the settings of a plan.
 func (s *Server) lookView(k *look, p *plan) *newView {
 	v := &newView{Plan: p, Look: k, Waiting: !isDone(k.done), Makes: s.makes()}
 	if v.Waiting {
@@ -135,7 +135,7 @@ func (s *Server) lookPage(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "look", s.language(r).say("New archive"), s.lookView(k, k.plan))
 }
 
-// lookEvents says when a look is done.
+// lookEvents sends an event when a preview is done.
 func (s *Server) lookEvents(w http.ResponseWriter, r *http.Request) {
 	k := s.lookOf(r)
 	if k == nil {
@@ -151,7 +151,7 @@ func (s *Server) lookEvents(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// start begins the crawl that a form describes, or shows its command.
+// start starts the crawl that a form describes, or shows its command.
 func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 	k := s.lookOf(r)
 	if err := r.ParseForm(); err != nil || k == nil {
@@ -195,8 +195,8 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/a/"+p.Name, http.StatusSeeOther)
 }
 
-// startCrawl begins a crawl, and gives how it ended if that was at once: its
-// settings were wrong.
+// startCrawl starts a crawl. It returns the outcome if the crawl ended at once, because its
+// settings are invalid.
 func (s *Server) startCrawl(p *plan) *Outcome {
 	s.mu.Lock()
 	a := s.archives[p.Name]

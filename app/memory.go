@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// memoryFile keeps what the page knows and no archive does.
+// memoryFile stores what the page knows and the archives do not.
 const memoryFile = ".curtsy-app.json"
 
-// memory is what outlives the program.
+// memory is the stored state of the page.
 type memory struct {
 	mu   sync.Mutex
 	root *os.Root
@@ -23,12 +23,12 @@ type memory struct {
 	}
 }
 
-// intentions are what a person wants of an archive.
+// intentions are the settings for an archive.
 type intentions struct {
-	Goes bool     `json:"goes,omitempty"` // a crawl or a round runs, and is continued by the next program
-	Make []string `json:"make,omitempty"` // formats to be made when the crawl is finished
-	Ours bool     `json:"ours,omitempty"` // it was begun here: its settings are this person's
-	// Every is how often the site is visited again, "day" or "week"; "" is never.
+	Goes bool     `json:"goes,omitempty"` // a crawl or update is running; it is continued at the next start
+	Make []string `json:"make,omitempty"` // formats to make when the crawl has finished
+	Ours bool     `json:"ours,omitempty"` // the crawl was started on this page with its settings
+	// Every is the interval of updates, "day" or "week"; "": none.
 	Every string    `json:"every,omitempty"`
 	Next  time.Time `json:"next,omitzero"`
 }
@@ -51,7 +51,7 @@ func openMemory(root *os.Root) (*memory, error) {
 	return m, nil
 }
 
-// of is what is wanted of an archive.
+// of returns the settings for an archive.
 func (m *memory) of(name string) intentions {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -61,7 +61,7 @@ func (m *memory) of(name string) intentions {
 	return intentions{}
 }
 
-// change changes what is wanted of an archive.
+// change changes and stores the settings for an archive.
 func (m *memory) change(name string, change func(*intentions)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -74,7 +74,7 @@ func (m *memory) change(name string, change func(*intentions)) error {
 	return m.save()
 }
 
-// forget drops what was wanted of an archive.
+// forget deletes the settings for an archive.
 func (m *memory) forget(name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,7 +82,7 @@ func (m *memory) forget(name string) error {
 	return m.save()
 }
 
-// contact is the one that was given last.
+// contact returns the contact given last.
 func (m *memory) contact() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,7 +99,7 @@ func (m *memory) setContact(c string) error {
 	return m.save()
 }
 
-// save replaces the file as a whole.
+// save replaces the file atomically.
 func (m *memory) save() error {
 	b, err := json.MarshalIndent(&m.now, "", "  ")
 	if err != nil {

@@ -17,14 +17,14 @@ import (
 //go:embed ui
 var ui embed.FS
 
-// language makes the pages in one language.
+// language renders pages in one language.
 type language struct {
 	locale.Printer
 	Tag   string
 	views *template.Template
 }
 
-// languages are all of them, by tag.
+// languages are all languages, by tag.
 type languages struct{ by map[string]*language }
 
 func newLanguages() (*languages, error) {
@@ -46,12 +46,12 @@ func newLanguages() (*languages, error) {
 	return all, nil
 }
 
-// say is a text of the catalogue.
+// say translates a text.
 func (l *language) say(text string, args ...any) string { return l.Sprintf(text, args...) }
 
 func (l *language) number(n int) string { return l.Sprintf("%d", n) }
 
-// duration is one as it is worth saying.
+// duration formats a duration with appropriate precision.
 func (l *language) duration(d time.Duration) string {
 	switch {
 	case d < 90*time.Second:
@@ -64,7 +64,7 @@ func (l *language) duration(d time.Duration) string {
 	return l.say("%d days", int(d.Hours())/24)
 }
 
-// date is a time of this machine's zone.
+// date formats a time in the local time zone.
 func (l *language) date(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -72,7 +72,7 @@ func (l *language) date(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-// languageCookie remembers the language that a person chose.
+// languageCookie stores the chosen language.
 const languageCookie = "curtsy-app-language"
 
 func (s *Server) language(r *http.Request) *language {
@@ -83,7 +83,7 @@ func (s *Server) language(r *http.Request) *language {
 	return s.langs.by[locale.Choose(append(wishes, r.Header.Get("Accept-Language"))...)]
 }
 
-// setLanguage remembers a language, and leads back.
+// setLanguage stores a language and redirects back.
 func (s *Server) setLanguage(w http.ResponseWriter, r *http.Request) {
 	tag := r.PostFormValue("language")
 	if s.langs.by[tag] != nil {
@@ -94,16 +94,16 @@ func (s *Server) setLanguage(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// page is what every view has.
+// page is the data that every view has.
 type page struct {
 	Title, Lang, Version string
-	Back                 string // the page itself, without its query
+	Back                 string // path of the page, without its query
 	Tags                 []string
 	View                 any
 }
 
-// show renders a view. Characters that are not seen, or turn the direction of
-// writing, are marked: titles and URLs come from sites.
+// show renders a view. Invisible characters and bidirectional controls are marked, since titles
+// and URLs come from sites.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, view, title string, data any) {
 	l := s.language(r)
 	p := &page{Title: title, Lang: l.Tag, Version: s.o.Version, Back: r.URL.Path, View: data}
@@ -127,7 +127,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, view, 
 	}
 }
 
-// problemView is something that could not be done.
+// problemView is the data of an error page.
 type problemView struct{ What, Back string }
 
 func (s *Server) problem(w http.ResponseWriter, r *http.Request, status int, what, back string) {
@@ -139,16 +139,16 @@ func (s *Server) lost(w http.ResponseWriter, r *http.Request) {
 	s.problem(w, r, http.StatusNotFound, "There is no such page.", "/")
 }
 
-// quit ends the program, as a signal does: what runs is continued by the next.
+// quit ends the program like a signal. Running crawls are continued at the next start.
 func (s *Server) quit(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "outside", s.language(r).say("Ended"), true)
 	time.AfterFunc(quitAfter, s.finish)
 }
 
-// quitAfter lets the last answer arrive.
+// quitAfter is the time for sending the last response.
 const quitAfter = 200 * time.Millisecond
 
-// outside answers whoever has no key, or one of a program that has ended.
+// outside answers requests without a key, or with that of a program that has ended.
 func (s *Server) outside(w http.ResponseWriter, r *http.Request) {
 	l := s.language(r)
 	s.show(w, r, http.StatusForbidden, "outside", l.say("Closed"), false)
@@ -170,10 +170,10 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(b)
 }
 
-// errName says that the name that was typed is another.
+// errName means that the typed name differs from that of the archive.
 var errName = fmt.Errorf("the name that was typed is not that of the archive: nothing was deleted")
 
-// askDelete asks before an archive is deleted.
+// askDelete asks for confirmation before an archive is deleted.
 func (s *Server) askDelete(w http.ResponseWriter, r *http.Request, a *archive) {
 	c := s.seen(a)
 	s.show(w, r, http.StatusOK, "delete", s.language(r).say("Delete an archive"), &c)

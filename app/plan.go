@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// plan is a crawl that a person describes.
+// plan describes a new crawl.
 type plan struct {
 	URL, Name, Contact                   string
 	Scope, Requisites                    string
@@ -31,7 +31,7 @@ func readPlan(v url.Values) *plan {
 		Make:   v["make"]}
 }
 
-// args is the command line of a crawl into a directory.
+// args returns the command line of the crawl into a directory.
 func (p *plan) args(dir string) []string {
 	args := []string{"crawl", p.URL, "--archive", dir}
 	for _, f := range []struct{ flag, value, usual string }{
@@ -52,12 +52,12 @@ func (p *plan) args(dir string) []string {
 	return args
 }
 
-// preview is the command line that looks at the site first, and keeps nothing.
+// preview returns the command line of the preview, which stores nothing.
 func (p *plan) preview(dir string) []string {
 	return append(p.args(dir), "--dry-run", "--json")
 }
 
-// checkURL says what is wrong with the address of a site; "" is nothing.
+// checkURL returns what is wrong with the address of a site; "": nothing.
 func (p *plan) checkURL() string {
 	switch {
 	case p.URL == "":
@@ -70,19 +70,19 @@ func (p *plan) checkURL() string {
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// exports is the directory of what was exported; no archive has that name.
+// exports is the directory of exports; no archive can have that name.
 const exports = "exports"
 
-// maxName is the most letters of the name of an archive.
+// maxName is the maximum length of an archive's name.
 const maxName = 100
 
-// isName says whether an archive may be named so, on every system.
+// isName reports whether a name is valid for an archive on every system.
 func isName(name string) bool {
 	return name != "" && len(name) <= maxName && !notInNames.MatchString(name) && name[0] != '.' && name[0] != '-' &&
 		!strings.HasSuffix(name, ".") && name != exports && filepath.IsLocal(name)
 }
 
-// nameFor is a name for the archive of a site, by its host: one that is not taken.
+// nameFor returns an unused name for the archive of a site, based on its host.
 func nameFor(address string, taken func(string) bool) string {
 	if !strings.Contains(address, "://") {
 		address = "https://" + address
@@ -101,10 +101,10 @@ func nameFor(address string, taken func(string) bool) string {
 	return name
 }
 
-// commandLine is a command as a shell takes it.
+// commandLine formats a command for the shell.
 func (s *Server) commandLine(args []string) string { return s.commandOf("curtsy", args) }
 
-// commandOf is commandLine with the program's name, or its path.
+// commandOf is commandLine with the name or path of the program.
 func (s *Server) commandOf(program string, args []string) string {
 	words := []string{s.o.Quote(program)}
 	for _, a := range args {
@@ -113,7 +113,7 @@ func (s *Server) commandOf(program string, args []string) string {
 	return strings.Join(words, " ")
 }
 
-// commands are those that do all that a plan says, each after the one before.
+// commands formats the commands of a plan, to be run in sequence.
 func (s *Server) commands(p *plan) string {
 	dir := filepath.Join(s.o.Folder, p.Name)
 	list := []string{s.commandLine(p.args(dir))}

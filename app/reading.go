@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// tableView is a list that a command gives.
+// tableView is a table of a command's output.
 type tableView struct {
 	Archive, Title, Note string
 	Rows                 []tableRow
@@ -21,10 +21,10 @@ type tableRow struct {
 	Explain        bool
 }
 
-// maxRows is how many rows a page shows.
+// maxRows is the most rows shown.
 const maxRows = 300
 
-// table shows what a command prints, a row for each line of JSON.
+// table shows the output of a command, one row per line of JSON.
 func (s *Server) table(title string, row func(l *language, line []byte) tableRow, command ...string) http.HandlerFunc {
 	return s.of(func(w http.ResponseWriter, r *http.Request, a *archive) {
 		l := s.language(r)
@@ -80,7 +80,7 @@ func audited(_ *language, line []byte) tableRow {
 	return tableRow{What: j.Level, URL: j.URL, Why: strings.TrimSpace(j.Finding + ": " + j.Says + " " + j.Detail)}
 }
 
-// explain shows what the command of that name says of a URL.
+// explain shows the output of the explain command for a URL.
 func (s *Server) explain(w http.ResponseWriter, r *http.Request, a *archive) {
 	url := r.URL.Query().Get("url")
 	if strings.HasPrefix(url, "-") {

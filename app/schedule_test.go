@@ -17,11 +17,11 @@ import (
 	"curtsy/frontier/judge"
 )
 
-// ran collects the command lines that a page runs.
+// ran records the command lines that a page runs.
 type ran struct {
 	mu    sync.Mutex
 	lines []string
-	block chan struct{} // a crawl lasts until it is closed, or it is stopped
+	block chan struct{} // a crawl lasts until this is closed or the crawl is stopped
 	saw   chan crawler.Steering
 }
 
@@ -98,8 +98,8 @@ func TestSitesAreVisitedWhenTheyAreDue(t *testing.T) {
 	}
 }
 
-// What runs when the program ends is continued by the next; what a person stopped
-// or paused is not.
+// Crawls that run when the program ends are continued when it starts again; those that a person
+// stopped or paused are not.
 func TestWhatRanIsContinued(t *testing.T) {
 	c := &ran{block: make(chan struct{}), saw: make(chan crawler.Steering, 1)}
 	s, site := open(t, c.command)
@@ -164,7 +164,7 @@ func TestWhatRanIsContinued(t *testing.T) {
 	}
 }
 
-// A crawl is noted while it runs alone, however soon it ends.
+// A crawl is recorded as running while it runs alone, even if it ends at once.
 func TestWhatRunsIsNoted(t *testing.T) {
 	var s *Server
 	noted := make(chan bool, 1)
@@ -186,8 +186,8 @@ func TestWhatRunsIsNoted(t *testing.T) {
 	}
 }
 
-// What cron and systemd run names the program by its path: they do not look for it where
-// a shell does.
+// The commands for cron and systemd name the program by its absolute path, since these do not
+// use the PATH of a shell.
 func TestAScheduleNamesTheProgramByItsPath(t *testing.T) {
 	s, _ := open(t, (&ran{}).command)
 	cron, units := s.schedules("a", []string{"update", "a"})

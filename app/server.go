@@ -18,7 +18,7 @@ import (
 	"curtsy/internal/localweb"
 )
 
-// Server is the page. It owns what it began: Close ends it.
+// Server is the page. Close ends everything that it started.
 type Server struct {
 	o     Options
 	root  *os.Root
@@ -31,26 +31,26 @@ type Server struct {
 	log    *slog.Logger
 	now    func() time.Time
 
-	ctx, stop    context.Context // of what runs: stop lets it end well
+	ctx, stop    context.Context // of running commands; stop ends them gracefully
 	drop, finish context.CancelFunc
 	running      sync.WaitGroup
 	mu           sync.Mutex
 	archives     map[string]*archive
 	looks        map[string]*look
-	viewers      []*viewer // the one that was asked for last is the last
+	viewers      []*viewer // most recently used last
 }
 
-// ErrInUse says that another page is open on the folder.
+// ErrInUse means that another page has the folder open.
 var ErrInUse = errors.New("the folder is in use by another curtsy app")
 
-// lockFile is held as long as a page is open on the folder, whose first address is in
-// addressFile, for its owner alone.
+// lockFile is locked while a page has the folder open. The URL with its key is in addressFile,
+// readable by the owner only.
 const (
 	lockFile    = ".curtsy-app.lock"
 	addressFile = ".curtsy-app.url"
 )
 
-// Running is the first address of the page that is open on a folder; "" is not known.
+// Running returns the URL, with its key, of the page that has a folder open; "" if unknown.
 func Running(folder string) string {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -64,7 +64,7 @@ func Running(folder string) string {
 	return ""
 }
 
-// New opens a folder; one page at a time may.
+// New opens a folder. Only one page can have it open.
 func New(o Options) (*Server, error) {
 	root, err := os.OpenRoot(o.Folder)
 	if err != nil {
@@ -115,23 +115,23 @@ func (s *Server) open() (err error) {
 	return nil
 }
 
-// First is the address to open first: it has the key, and is good as long as the
-// program runs. host is Name, or 127.0.0.1 for a browser that does not find it.
+// First returns the URL to open, which includes the key. It is valid while the program runs.
+// host is Name, or 127.0.0.1 for browsers that do not resolve Name.
 func (s *Server) First(host string) string {
 	return "http://" + net.JoinHostPort(host, s.guard.names.Port) + "/?key=" + s.guard.key
 }
 
-// Page is the handler of the page, Files of what was exported.
+// Page returns the handler of the page.
 func (s *Server) Page() http.Handler {
 	return s.guard.protect(http.NewCrossOriginProtection().Handler(s.routes()), http.HandlerFunc(s.outside))
 }
 
-// Files hands out what was exported.
+// Files returns the handler of exported files.
 func (s *Server) Files() http.Handler {
 	return localweb.Guard(s.files.access, http.HandlerFunc(s.files.serve))
 }
 
-// routes are the page's addresses. What changes something is a POST.
+// routes are the routes of the page. State changes are POST requests.
 func (s *Server) routes() *http.ServeMux {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /{$}", s.shelf)
@@ -160,9 +160,9 @@ func (s *Server) routes() *http.ServeMux {
 	return m
 }
 
-// Go continues what ran when the last program ended, and visits sites again when
-// they are due, until the context ends, or a person ends the program on the page.
-// Then it lets what runs end well.
+// Go continues what was running when the program last ended, and starts due updates. It returns
+// when ctx ends or a person ends the program on the page, and then ends running commands
+// gracefully.
 func (s *Server) Go(ctx context.Context) {
 	s.continueAll()
 	tick := time.NewTicker(dueEvery)
@@ -173,18 +173,17 @@ func (s *Server) Go(ctx context.Context) {
 		case <-ctx.Done():
 			s.finish()
 			return
-		case <-s.stop.Done(): // by its own button
+		case <-s.stop.Done(): // by the page's quit button
 			return
 		case <-tick.C:
 		}
 	}
 }
 
-// patience is how long crawls may take to finish what is in flight.
+// patience is how long crawls may take to finish requests in flight.
 const patience = 20 * time.Second
 
-// Close lets crawls finish what is in flight, drops the rest, and gives the folder
-// free.
+// Close lets crawls finish requests in flight, aborts the rest, and unlocks the folder.
 func (s *Server) Close() error {
 	s.finish()
 	s.stopViewers("")
@@ -200,13 +199,13 @@ func (s *Server) Close() error {
 	return errors.Join(s.root.Close(), s.lock.Unlock())
 }
 
-// isTaken says whether there is something of that name in the folder.
+// isTaken reports whether a name exists in the folder.
 func (s *Server) isTaken(name string) bool {
 	_, err := s.root.Lstat(name)
 	return err == nil
 }
 
-// find is an archive of the folder, or one that is being made; nil is none.
+// find returns an archive of the folder, or one being made; nil if there is none.
 func (s *Server) find(name string) *archive {
 	if !isName(name) {
 		return nil
@@ -224,7 +223,7 @@ func (s *Server) find(name string) *archive {
 	return a
 }
 
-// of answers about the archive that an address names.
+// of wraps a handler for the archive named in the path.
 func (s *Server) of(answer func(http.ResponseWriter, *http.Request, *archive)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if a := s.find(r.PathValue("name")); a != nil {
@@ -235,8 +234,8 @@ func (s *Server) of(answer func(http.ResponseWriter, *http.Request, *archive)) h
 	}
 }
 
-// isArchive says whether a directory of the folder holds an archive. What a symbolic
-// link leads to lies elsewhere.
+// isArchive reports whether a directory of the folder is an archive. Symbolic links are not
+// followed, since they lead outside of the folder.
 func (s *Server) isArchive(name string) bool {
 	st, err := s.root.Lstat(name)
 	if err != nil || !st.IsDir() {
@@ -250,10 +249,10 @@ func (s *Server) isArchive(name string) bool {
 	return false
 }
 
-// errBusy says that something else is being done with an archive.
+// errBusy means that another command is running for the archive.
 var errBusy = errors.New("something else is being done with this archive: wait for it, or stop it")
 
-// run begins a command for an archive.
+// run starts a command for an archive.
 func (s *Server) run(a *archive, w work) (*activity, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

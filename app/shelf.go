@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// names are the archives of the folder, and those that are being made.
+// names lists the archives of the folder, and those being made.
 func (s *Server) names() (list []string) {
 	entries, err := fs.ReadDir(s.root.FS(), ".")
 	if err != nil {
@@ -39,19 +39,19 @@ func (a *archive) isBusy() bool {
 	return a.doing != nil && !isDone(a.doing.done)
 }
 
-// shelfView is the first page.
+// shelfView is the data of the start page.
 type shelfView struct {
 	Cards        []card
-	All          int // archives in the folder
+	All          int // number of archives in the folder
 	Filter, Sort string
 	Sorts        []string
 	Folder       string
 }
 
-// cardReaders is how many archives are read at a time.
+// cardReaders is the number of archives read concurrently.
 const cardReaders = 4
 
-// cards reads all archives.
+// cards reads the cards of all archives.
 func (s *Server) cards() []card {
 	names := s.names()
 	list := make([]card, len(names))
@@ -70,7 +70,7 @@ func (s *Server) cards() []card {
 	return slices.DeleteFunc(list, func(c card) bool { return c.Name == "" })
 }
 
-// orders are those that the shelf may be sorted by.
+// orders are the sort orders of the shelf.
 var orders = map[string]func(a, b *card) int{
 	"title":    func(a, b *card) int { return strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)) },
 	"newest":   func(a, b *card) int { return b.Updated.Compare(a.Updated) },
@@ -79,7 +79,7 @@ var orders = map[string]func(a, b *card) int{
 	"next due": func(a, b *card) int { return dueOrder(a.Next).Compare(dueOrder(b.Next)) },
 }
 
-// dueOrder puts what is never due last.
+// dueOrder sorts archives without updates last.
 func dueOrder(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Unix(1<<40, 0)
@@ -108,7 +108,7 @@ func (s *Server) shelf(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "shelf", s.language(r).say("Archives"), v)
 }
 
-// hit is a page that a search found, as the command's JSON has it.
+// hit is a search result in the command's JSON.
 type hit struct {
 	URL, Title, Snippet string
 	Captured            time.Time
@@ -121,10 +121,10 @@ type searchView struct {
 	Failed    []string
 }
 
-// hitsEach is how many hits of an archive are shown where all are searched.
+// hitsEach is the most hits shown per archive.
 const hitsEach = 10
 
-// search searches one archive, or all.
+// search searches one archive or all.
 func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 	v := &searchView{Query: strings.TrimSpace(r.URL.Query().Get("q")), In: r.URL.Query().Get("in")}
 	for _, name := range s.names() {
@@ -145,7 +145,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "search", s.language(r).say("Search"), v)
 }
 
-// read runs a command that reads, and gives its lines of data, most of them.
+// read runs a command that only reads, and returns at most most lines of its data.
 func (s *Server) read(r *http.Request, args []string, most int) ([][]byte, Outcome) {
 	var b bounded
 	o := s.o.Command(args, Hooks{Ctx: r.Context(), Stop: r.Context(), Out: &b})
@@ -156,10 +156,10 @@ func (s *Server) read(r *http.Request, args []string, most int) ([][]byte, Outco
 	return lines[:min(len(lines), most)], o
 }
 
-// maxRead is how much of what a command prints is kept.
+// maxRead is the most octets kept of a command's output.
 const maxRead = 4 << 20
 
-// bounded keeps the beginning of what is written.
+// bounded keeps the first maxRead octets.
 type bounded struct{ bytes.Buffer }
 
 func (b *bounded) Write(p []byte) (int, error) {

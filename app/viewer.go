@@ -13,28 +13,29 @@ import (
 	"time"
 )
 
-// viewer is an archive, or an offline copy, that serve shows: at an address of its
-// own, where no cookie of this page is sent.
+// viewer is an archive or offline copy shown by the serve command. It has its own address, to
+// which cookies of this page are not sent.
 type viewer struct {
-	of   string // the archive; with mark, its copy
+	of   string // the archive; with copyMark, its offline copy
 	stop context.CancelFunc
 	done chan struct{}
 	said chan string // the first line of data
 
 	mu   sync.Mutex
-	at   string // where it is, when it has said so
+	at   string // its URL, once known
 	fail Outcome
 }
 
-// maxViewers is how many archives are shown at a time.
+// maxViewers is the most archives shown at a time.
 const maxViewers = 8
 
-// viewerFor is how long an archive may take to open.
+// viewerFor is the timeout for opening an archive.
 const viewerFor = 2 * time.Minute
 
 var servedAt = regexp.MustCompile(`at (http://[^ ]+/)$`)
 
-// view gives the address at which a command of serve shows something.
+// view returns the URL at which a serve command shows an archive or copy, and starts it if
+// needed.
 func (s *Server) view(ctx context.Context, of string, args []string) (string, error) {
 	s.mu.Lock()
 	i := slices.IndexFunc(s.viewers, func(v *viewer) bool { return v.of == of && !isDone(v.done) })
@@ -69,7 +70,7 @@ func (s *Server) beginViewer(of string, args []string) *viewer {
 	return v
 }
 
-// address waits until it is known.
+// address waits for the URL.
 func (v *viewer) address(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, viewerFor)
 	defer cancel()
@@ -81,7 +82,7 @@ func (v *viewer) address(ctx context.Context) (string, error) {
 	}
 	select {
 	case line := <-v.said:
-		v.said <- line // for whoever waits, too
+		v.said <- line // for other waiters
 		m := servedAt.FindStringSubmatch(line)
 		if m == nil {
 			return "", errors.New("serve: " + line)
@@ -99,7 +100,7 @@ func (v *viewer) address(ctx context.Context) (string, error) {
 	}
 }
 
-// stopViewers stops those of an archive, or all for "".
+// stopViewers stops the viewers of an archive, or all for "".
 func (s *Server) stopViewers(of string) {
 	s.mu.Lock()
 	list := slices.Clone(s.viewers)
@@ -112,7 +113,7 @@ func (s *Server) stopViewers(of string) {
 	}
 }
 
-// copyMark tells the offline copy of an archive from the archive.
+// copyMark distinguishes the offline copy of an archive from the archive.
 const copyMark = "/"
 
 // browse opens an archive in serve, at a page of it.
@@ -125,7 +126,7 @@ func (s *Server) browse(w http.ResponseWriter, r *http.Request, a *archive) {
 	http.Redirect(w, r, at+placeIn(r.URL.Query()), http.StatusSeeOther)
 }
 
-// placeIn is a page of serve: where a form or a link of ours may lead.
+// placeIn returns the path of serve for a query.
 func placeIn(q url.Values) string {
 	switch {
 	case q.Get("q") != "":

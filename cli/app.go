@@ -20,7 +20,7 @@ import (
 type appFlags struct {
 	listen  string
 	noOpen  bool
-	anyPort bool // if that of listen is taken
+	anyPort bool // use another port if that of listen is taken
 }
 
 func appCmd(u *ui) *cobra.Command {
@@ -70,7 +70,7 @@ func (f *appFlags) run(ctx context.Context, u *ui, folder string) (err error) {
 		if at == "" || f.noOpen {
 			return exitWith(exitFailed, err, "the page that is open, or another FOLDER")
 		}
-		u.say("%v: opening its page", err) // started twice, as by a double click
+		u.say("%v: opening its page", err) // started twice, for example by a double click
 		openBrowser(u, at)
 		return nil
 	}
@@ -78,7 +78,7 @@ func (f *appFlags) run(ctx context.Context, u *ui, folder string) (err error) {
 		return exitWith(exitFailed, err, "another FOLDER")
 	}
 	at := s.First(app.Name)
-	if runtime.GOOS == "darwin" { // Safari does not find names below localhost
+	if runtime.GOOS == "darwin" { // Safari does not resolve names below localhost
 		at = s.First("127.0.0.1")
 	}
 	u.print("the page on %s is at %s", folder, at)

@@ -22,7 +22,7 @@ import (
 	"curtsy/app"
 )
 
-// appTest is the page over a folder, its commands those of the command line.
+// appTest is the page of the app command over a folder, running the real commands.
 type appTest struct {
 	*testing.T
 	*http.Client
@@ -63,7 +63,7 @@ func newAppTest(t *testing.T) *appTest {
 	return a
 }
 
-// see is the text of a page.
+// see returns the text of a page.
 func (a *appTest) see(path string) string {
 	a.Helper()
 	r, err := a.Get(a.at + path)
@@ -83,7 +83,7 @@ func (a *appTest) body(r *http.Response, err error) string {
 	return string(b)
 }
 
-// send sends a form, and gives the page that it leads to.
+// send submits a form and returns the address and text of the page that it leads to.
 func (a *appTest) send(path string, form url.Values) (at, text string) {
 	a.Helper()
 	r, err := http.NewRequest(http.MethodPost, a.at+path, strings.NewReader(form.Encode()))
@@ -214,7 +214,7 @@ func TestThePageArchivesASite(t *testing.T) {
 	}
 }
 
-// The shelf opens archives for reading alone, and is quick with many.
+// The list of archives opens them read-only, and is fast with many.
 func TestAShelfOfFifty(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -28,7 +28,7 @@ type auditFlags struct {
 	ignore            []string
 }
 
-// auditHit is one line of audit --json, and of a baseline file.
+// auditHit is a line of audit --json, and of a baseline file.
 type auditHit struct {
 	Finding string `json:"finding"`
 	Level   string `json:"level"`
@@ -46,7 +46,7 @@ func auditCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// run prints what is found.
+// run runs the audit and prints the findings.
 func (f *auditFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 	ignored, err := ignoring(f.ignore)
 	if err != nil {
@@ -90,7 +90,7 @@ func (f *auditFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 	return auditEnd(u, list)
 }
 
-// auditEnd is an error if there is something to repair.
+// auditEnd returns an error if there are errors or warnings.
 func auditEnd(u *ui, list []audit.Finding) error {
 	n := map[audit.Level]int{}
 	for _, f := range list {
@@ -105,7 +105,7 @@ func auditEnd(u *ui, list []audit.Finding) error {
 	return nil
 }
 
-// auditShown is how many pages of a finding are printed for people.
+// auditShown is the most pages of a finding printed for people.
 const auditShown = 10
 
 func (f *auditFlags) print(u *ui, list []audit.Finding) error {
@@ -141,8 +141,8 @@ func (f *auditFlags) print(u *ui, list []audit.Finding) error {
 	return nil
 }
 
-// baselineKey is what a finding is known by from one run to another: a copy of the
-// site on another host has the same.
+// baselineKey identifies a finding across runs. It does not depend on the host, so that a copy
+// of the site on another host has the same keys.
 func baselineKey(name, url string) string {
 	if u := weburl.FromCanonical(url); !u.IsZero() {
 		url = u.Target()
@@ -150,7 +150,7 @@ func baselineKey(name, url string) string {
 	return name + " " + url
 }
 
-// readBaseline reads what audit --json printed earlier.
+// readBaseline reads the output of an earlier audit --json.
 func readBaseline(path string) (map[string]bool, error) {
 	known := map[string]bool{}
 	if path == "" {
@@ -177,13 +177,13 @@ func readBaseline(path string) (map[string]bool, error) {
 	return known, lines.Err()
 }
 
-// finding is what a check says of some pages, for CI servers.
+// finding is the result of a check, for CI servers.
 type finding struct {
 	Rule  string   // its name
 	Level string   // error, warning or note
-	Says  string   // the rule in a sentence
+	Says  string   // the rule as a sentence
 	Text  string   // what was found
-	Pages []string // where
+	Pages []string // the pages concerned
 }
 
 // writeSARIF writes findings as SARIF 2.1.0.

@@ -50,7 +50,7 @@ func (f *changesFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 		}
 		told++
 		switch {
-		case f.html || f.atom: // what is published lists only what may be listed
+		case f.html || f.atom: // published lists contain only what may be listed
 			if c.Listed {
 				page.Changes = append(page.Changes, c)
 			}
@@ -75,7 +75,7 @@ func (f *changesFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 	return nil
 }
 
-// span is the time that the changes are told of.
+// span returns the period of the comparison.
 func (f *changesFlags) span(st *status.State, dir string) (o changes.Options, err error) {
 	switch {
 	case f.since != "":
@@ -96,8 +96,7 @@ func (f *changesFlags) span(st *status.State, dir string) (o changes.Options, er
 	return o, err
 }
 
-// timeFlag reads a date, a time, or how long ago, as the flag or argument name
-// was given it.
+// timeFlag parses a date, a time, or an age. name is the flag or argument, for errors.
 func timeFlag(name, text string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil {
@@ -110,8 +109,8 @@ func timeFlag(name, text string, now time.Time) (time.Time, error) {
 	return time.Time{}, usagef(name+" 2026-01-31, or "+name+" 7d", "%s %q: not a date, a time or an age", name, text)
 }
 
-// atFlag is timeFlag for a time at which copies stood. Times are printed in
-// seconds: one that names a second means all of it.
+// atFlag is timeFlag for the time of a version. Times are printed in seconds, so a time without
+// fraction means the end of that second.
 func atFlag(name, text string, now time.Time) (time.Time, error) {
 	t, err := timeFlag(name, text, now)
 	if err == nil && t.Nanosecond() == 0 {
@@ -120,7 +119,7 @@ func atFlag(name, text string, now time.Time) (time.Time, error) {
 	return t, err
 }
 
-// parseAge reads a duration that may be in days.
+// parseAge parses a duration, which may be in days.
 func parseAge(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseFloat(days, 64)
@@ -132,7 +131,7 @@ func parseAge(text string) (time.Duration, error) {
 	return time.ParseDuration(text)
 }
 
-// print tells of a change in the lines of a terminal.
+// print prints a change for people.
 func (f *changesFlags) print(u *ui, c *changes.Change) {
 	line := fmt.Sprintf("%-11s %s", c.Kind, c.URL)
 	if c.Title != "" {
@@ -154,7 +153,7 @@ func (f *changesFlags) print(u *ui, c *changes.Change) {
 
 func isLineEnd(r rune) bool { return r == '\n' }
 
-// shorten cuts a passage to what is read at a glance; --json has all of it.
+// shorten truncates a passage; --json prints all of it.
 func shorten(text string) string {
 	const most = 300
 	if r := []rune(text); len(r) > most {

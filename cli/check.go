@@ -17,7 +17,7 @@ import (
 	"curtsy/storage"
 )
 
-// checkAmounts refuses what is less than nothing: no key has a meaning for it.
+// checkAmounts rejects negative values, which have no meaning for any key.
 func checkAmounts(c *config) error {
 	d := defaults()
 	usual := d.keys()
@@ -44,8 +44,8 @@ func checkAmounts(c *config) error {
 	return nil
 }
 
-// segmentPrefix is what names of segments may begin with: it stays in its
-// directory, on every system, and is not hidden.
+// segmentPrefix matches valid prefixes of segment names: they cannot leave the directory on any
+// system, and are not hidden.
 var segmentPrefix = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$`)
 
 func checkPrefix(c *config) error {
@@ -63,10 +63,10 @@ const (
 	digestSHA1   = "sha1"
 )
 
-// digestLabel is that of the digests in records.
+// digestLabel returns the label of the digests in records; "" for the default.
 func digestLabel(c *config) (string, error) {
 	switch c.Storage.Digest {
-	case digestSHA256, "": // "": of an archive that was made before there was a choice
+	case digestSHA256, "": // "": an archive older than the setting
 		return "", nil
 	case digestSHA1:
 		return storage.LabelSHA1, nil
@@ -74,14 +74,14 @@ func digestLabel(c *config) (string, error) {
 	return "", usagef("--digest sha256, or --digest sha1", "storage.digest: %q is not sha256 or sha1", c.Storage.Digest)
 }
 
-// ownWays are those of fields that are not set as fields.
+// ownWays are the settings for header fields that must not be set in fetch.header.
 var ownWays = map[string]string{
 	"User-Agent":    "--agent TOKEN --contact you@example.org",
 	"Cookie":        "--cookies FILE, or fetch.cookies: true",
 	"Authorization": "--basic FILE, or --bearer FILE",
 }
 
-// checkHeader refuses header fields that would not be sent as they were given.
+// checkHeader rejects header fields that could not be sent as given.
 func checkHeader(header map[string]string) error {
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
@@ -99,7 +99,7 @@ func checkHeader(header map[string]string) error {
 	return nil
 }
 
-// fieldTrouble says what keeps a field from every request; "" if nothing.
+// fieldTrouble returns what is wrong with a field; "" if nothing is.
 func fieldTrouble(key, value string) string {
 	switch {
 	case !httpguts.ValidHeaderFieldName(key):

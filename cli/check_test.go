@@ -10,7 +10,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// refusedWith expects a usage error of the settings that names each want.
+// refusedWith expects checking c to return a usage error that contains each want.
 func refusedWith(t *testing.T, c config, want ...string) {
 	t.Helper()
 	_, err := crawlOptions(&c, weburl.MustParse("http://localhost/"), nil)

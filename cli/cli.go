@@ -1,6 +1,5 @@
-// Package cli answers: what did the person ask for? Each subcommand is one
-// file; ui.go is how we talk, exit.go what the exit codes mean, config.go
-// what can be set.
+// Package cli is the command line. Each subcommand is a file; ui.go has the output, exit.go the
+// exit codes, config.go the settings.
 package cli
 
 import (
@@ -18,7 +17,7 @@ import (
 	"curtsy/storage"
 )
 
-// version is stated in the User-Agent and in every warcinfo record.
+// version is part of the User-Agent and of every warcinfo record.
 const version = "0.1.0"
 
 // Main runs one command line and returns the exit code.
@@ -34,11 +33,11 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetArgs(searchWords(args))
 	err := execute(context.Background(), root)
 	u.profile.end()
-	if err != nil && strings.HasPrefix(err.Error(), "if any flags in the group") { // cobra's own
+	if err != nil && strings.HasPrefix(err.Error(), "if any flags in the group") { // an error of cobra
 		err = exitWith(exitUsage, err, "one of these flags")
 	}
 	lost := u.out.failure()
-	if err != nil && (lost == nil || !errors.Is(err, u.out.err)) { // what is said of the output once is enough
+	if err != nil && (lost == nil || !errors.Is(err, u.out.err)) { // an output error is reported only once
 		u.fail(err)
 	}
 	if lost != nil {
@@ -48,14 +47,14 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitCode(err)
 }
 
-// execute runs the command. That an archive proved damaged, wherever in it, is an error.
+// execute runs the command. Damage of the archive, wherever it is detected, becomes an error.
 func execute(ctx context.Context, root *cobra.Command) (err error) {
 	defer func() { err = damaged(err) }()
 	defer storage.Guard(&err)()
 	return root.ExecuteContext(ctx)
 }
 
-// damaged says what to try about damage that no command has said anything of.
+// damaged adds a hint to damage that has none.
 func damaged(err error) error {
 	var damage *storage.DamageError
 	var said *exitError
@@ -98,7 +97,7 @@ func newRoot(u *ui) *cobra.Command {
 		return flagError(c, err)
 	})
 	completeArguments(root)
-	root.InitDefaultCompletionCmd("completion") // without a name of its own it prints help to any mistake
+	root.InitDefaultCompletionCmd("completion") // if it had no name, it would print help for any mistake
 	if c, _, err := root.Find([]string{"completion"}); err == nil && c != root {
 		c.Args, c.RunE = noUnknownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
 	}
@@ -110,9 +109,9 @@ func newRoot(u *ui) *cobra.Command {
 	return root
 }
 
-// group is a part of the list of commands.
+// group is a section in the list of commands.
 type group struct {
-	title string // "" for what help lists at the end
+	title string // "": at the end of the help
 	list  []*cobra.Command
 }
 
@@ -128,7 +127,7 @@ func commands(u *ui) []group {
 	}
 }
 
-// profile is a CPU profile of a whole command.
+// profile is a CPU profile of a command.
 type profile struct {
 	path string
 	file *os.File

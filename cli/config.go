@@ -19,8 +19,8 @@ import (
 	"curtsy/internal/near"
 )
 
-// config is all that can be set, by a file, by CURTSY_… variables and, for
-// the most used, by flags. config.example.yaml explains every key.
+// config has all settings: of a file, of CURTSY_… variables and, for the most common, of flags.
+// config.example.yaml explains every key.
 type config struct {
 	Agent       string        `yaml:"agent" flag:"agent"`
 	Contact     string        `yaml:"contact" flag:"contact"`
@@ -36,8 +36,8 @@ type config struct {
 	Login       loginConfig   `yaml:"login" json:"-"`
 	Storage     storageConfig `yaml:"storage"`
 
-	LoggedIn string   `yaml:"-" json:",omitempty"` // the kinds of login that the crawl has
-	Known    []string `yaml:"-" json:",omitempty"` // indexes of other archives: absolute paths
+	LoggedIn string   `yaml:"-" json:",omitempty"` // the kinds of login of the crawl
+	Known    []string `yaml:"-" json:",omitempty"` // absolute paths of indexes of other archives
 }
 
 type limitsConfig struct {
@@ -111,8 +111,8 @@ type fetchConfig struct {
 	RetryBase      time.Duration     `yaml:"retry_base"`
 }
 
-// renderConfig says which pages a browser renders. What the browser is comes
-// from who runs the command, never from an archive, which may be a stranger's.
+// renderConfig says which pages a browser renders. The path of the browser comes only from the
+// person who runs the command, never from an archive, which may come from somebody else.
 type renderConfig struct {
 	Pages   string        `yaml:"pages" flag:"render"`
 	Browser string        `yaml:"browser" flag:"browser" json:"-"`
@@ -128,7 +128,7 @@ type storageConfig struct {
 	Digest      string `yaml:"digest" flag:"digest"`
 }
 
-// defaults are the values of keys that nobody sets.
+// defaults returns the default settings.
 func defaults() config {
 	return config{
 		Agent: "curtsy", Delay: time.Second, Concurrency: 1,
@@ -145,13 +145,13 @@ func defaults() config {
 	}
 }
 
-// setting is a key of a configuration, with its value.
+// setting is a key of the configuration with its value.
 type setting struct {
-	key, flag string // of crawl; "" if none sets it
+	key, flag string // flag of crawl; "" if there is none
 	value     reflect.Value
 }
 
-// keys are all that can be set.
+// keys lists all settings.
 func (c *config) keys() []setting { return settingsOf(reflect.ValueOf(c).Elem(), "") }
 
 func settingsOf(v reflect.Value, prefix string) (list []setting) {
@@ -169,7 +169,7 @@ func settingsOf(v reflect.Value, prefix string) (list []setting) {
 	return list
 }
 
-// register makes the flags of the keys that have one.
+// register registers the flags of the keys that have one.
 func (c *config) register(fl *pflag.FlagSet) {
 	for _, k := range c.keys() {
 		if k.flag != "" {
@@ -178,8 +178,8 @@ func (c *config) register(fl *pflag.FlagSet) {
 	}
 }
 
-// readEnv reads CURTSY_… variables over the values in c: the key a.b is
-// CURTSY_A_B. lookup is os.LookupEnv, but in tests.
+// readEnv applies CURTSY_… variables to c: the key a.b is CURTSY_A_B. lookup is os.LookupEnv
+// except in tests.
 func readEnv(c *config, lookup func(string) (string, bool)) error {
 	for _, k := range c.keys() {
 		name := variable(k.key)
@@ -199,13 +199,13 @@ func readEnv(c *config, lookup func(string) (string, bool)) error {
 	return nil
 }
 
-// variable is the name of a key's variable.
+// variable returns the name of a key's variable.
 func variable(key string) string {
 	return "CURTSY_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// unknownVariables says, by name, which variables of an environment look like
-// settings and are none.
+// unknownVariables describes, by name, the environment variables that look like settings but
+// are not.
 func unknownVariables(environ []string) map[string]string {
 	wrong := map[string]string{}
 	known := map[string]bool{failpointVariable: true}
@@ -242,7 +242,7 @@ func setValue(v reflect.Value, s string) error {
 	switch p := v.Addr().Interface().(type) {
 	case *string:
 		*p = s
-	case *[]string: // a regular expression with a blank is for a flag or a file
+	case *[]string: // a regular expression with a blank can only be set by a flag or file
 		*p = strings.Fields(s)
 	case *time.Duration:
 		d, err := time.ParseDuration(s)
@@ -266,7 +266,7 @@ func setValue(v reflect.Value, s string) error {
 	return nil
 }
 
-// form says what a value should have been.
+// form returns an error that says what a value should have been.
 func form(err error, s, want string) error {
 	if err == nil {
 		return nil
@@ -274,14 +274,13 @@ func form(err error, s, want string) error {
 	return fmt.Errorf("%q is not %s", s, want)
 }
 
-// cookieMode says when cookies are kept: "true", "false", or "auto", for a site that
-// puts the ids of sessions into its links otherwise. In JSON the first two are
-// booleans.
+// cookieMode says when cookies are kept: "true", "false", or "auto", only for sites that
+// otherwise put session ids into links. In JSON, the first two are booleans.
 type cookieMode string
 
 const autoCookies cookieMode = "auto"
 
-// UnmarshalText reads the form of a file or a variable.
+// UnmarshalText parses the form used in files and variables.
 func (m *cookieMode) UnmarshalText(b []byte) error {
 	if *m = cookieMode(b); *m == autoCookies {
 		return nil
@@ -291,7 +290,7 @@ func (m *cookieMode) UnmarshalText(b []byte) error {
 	return form(err, string(b), "auto, true or false")
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON parses the output of MarshalJSON.
 func (m *cookieMode) UnmarshalJSON(b []byte) error { return m.UnmarshalText(bytes.Trim(b, `"`)) }
 
 // MarshalJSON writes true, false or "auto".
@@ -315,10 +314,10 @@ func (z *size) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// MarshalText writes what UnmarshalText reads.
+// MarshalText writes the number of octets.
 func (z size) MarshalText() ([]byte, error) { return strconv.AppendInt(nil, int64(z), 10), nil }
 
-// String, Set and Type make a size a flag.
+// String, Set and Type implement pflag.Value.
 func (z *size) String() string     { return strconv.FormatInt(int64(*z), 10) }
 func (z *size) Set(s string) error { return z.UnmarshalText([]byte(s)) }
 func (z *size) Type() string       { return "bytes" }

@@ -42,7 +42,7 @@ func TestExampleHoldsEveryKeyWithItsDefault(t *testing.T) {
 	}
 }
 
-// values are the keys of a configuration that hold one.
+// values returns the keys of a configuration and their values.
 func values(c config) map[string]any {
 	m := map[string]any{}
 	for _, k := range c.keys() {
@@ -51,7 +51,7 @@ func values(c config) map[string]any {
 	return m
 }
 
-// keysOf lists the keys of the example that have a comment right above them.
+// keysOf returns the keys of the example configuration that have a comment right above them.
 func keysOf(t *testing.T) map[string]bool {
 	t.Helper()
 	b, err := os.ReadFile(example)
@@ -76,7 +76,7 @@ func keysOf(t *testing.T) map[string]bool {
 }
 
 func TestVariablesReachEveryKey(t *testing.T) {
-	// What a key of each type can be set to.
+	// A value for a key of each type.
 	forms := map[string]string{
 		"string": "x", "[]string": "a b", "time.Duration": "7s", "int": "7", "float64": "1.5", "bool": "true",
 		"cli.size": "7KiB", "cli.cookieMode": "true",
@@ -225,7 +225,8 @@ func TestQuietWindows(t *testing.T) {
 	}
 }
 
-// What stands in segments, which are handed on, names no place on this machine.
+// The public settings, which are stored in segments and passed on with them, contain no path of
+// this machine.
 func TestPublicSettings(t *testing.T) {
 	c := defaults()
 	c.Archive, c.Fetch.Proxy, c.Fetch.CA, c.Fetch.Identity, c.Render.Browser = "/home/a", "http://home/", "/home/c",

@@ -14,11 +14,11 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// readConfig reads a file over the values in c. An unknown key, a key given
-// twice or a value of another form is an error with file and line.
+// readConfig applies a file to c. An unknown key, a repeated key or an invalid value is an
+// error with file and line.
 func readConfig(c *config, path string) error { return readAllowed(c, path, nil) }
 
-// readAllowed reads a file of which may has to allow each key that is set; nil allows all.
+// readAllowed reads a file, each of whose keys may must allow; nil allows all.
 func readAllowed(c *config, path string, may func(key string) error) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -34,7 +34,7 @@ func readAllowed(c *config, path string, may func(key string) error) error {
 	return usagef(try, "config %s: %v", path, err)
 }
 
-// atLine is an error of a text that has no file's name.
+// atLine adds the line to an error in a text without file name.
 func atLine(err error) error {
 	if at, ok := errors.AsType[yaml.Error](err); ok && at.GetToken() != nil {
 		return fmt.Errorf("line %d: %s", at.GetToken().Position.Line, at.GetMessage())
@@ -61,12 +61,12 @@ func decodeAllowed(c *config, b []byte, may func(key string) error) error {
 	}
 }
 
-// maxLevels is how deep a file may be nested. The parser takes a time that
-// grows with the square of the depth, the lexer does not.
+// maxLevels is the deepest nesting of a file. The parser takes time quadratic in the depth, the
+// lexer does not.
 const maxLevels = 100
 
-// tooDeep finds the first token that is nested deeper than maxLevels: in
-// brackets, or behind as many indicators in one line.
+// tooDeep finds the first token that is nested deeper than maxLevels, in brackets or after as
+// many indicators on one line.
 func tooDeep(b []byte) *token.Token {
 	brackets, indicators, line := 0, 0, 0
 	for _, t := range lexer.Tokenize(string(b)) {
@@ -88,17 +88,17 @@ func tooDeep(b []byte) *token.Token {
 	return nil
 }
 
-// written is a value as it stands in a file: `agent: 007` is no number.
+// written is a value as in the file: `agent: 007` is not a number.
 type written struct{ node ast.Node }
 
-// UnmarshalYAML keeps the node.
+// UnmarshalYAML stores the node.
 func (w *written) UnmarshalYAML(n ast.Node) error {
 	w.node = n
 	return nil
 }
 
-// asWritten is a configuration whose values are kept as they were written, for
-// setValue to read, as it reads variables.
+// asWritten returns the configuration type with values of type *written, which setValue parses
+// like variables.
 func asWritten(t reflect.Type) reflect.Type {
 	fields := make([]reflect.StructField, t.NumField())
 	for i := range fields {
@@ -113,7 +113,7 @@ func asWritten(t reflect.Type) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
-// fill sets what is written; may has to allow each key, nil allows all.
+// fill applies the values of a file; may must allow each key, nil allows all.
 func (c *config) fill(doc []setting, may func(key string) error) error {
 	for i, k := range c.keys() {
 		w := doc[i].value.Interface().(*written)
@@ -131,7 +131,7 @@ func (c *config) fill(doc []setting, may func(key string) error) error {
 	return nil
 }
 
-// setNode reads a value in the form of its key; an empty one stays as it is.
+// setNode parses a value according to its key; a null value changes nothing.
 func setNode(v reflect.Value, n ast.Node) error {
 	switch n := n.(type) {
 	case *ast.NullNode:
@@ -160,7 +160,7 @@ func setNode(v reflect.Value, n ast.Node) error {
 	return setValue(v, scalar(n))
 }
 
-// scalar is a value as it was written, without its quotes.
+// scalar returns a value without its quotes.
 func scalar(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.StringNode:

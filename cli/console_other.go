@@ -4,8 +4,8 @@ package cli
 
 import "os"
 
-// byDoubleClick is never known here: Linux has an entry of its menu for the page.
+// byDoubleClick returns false: Linux has a menu entry for the page instead.
 func byDoubleClick() bool { return false }
 
-// escapes says that terminals understand escape sequences.
+// escapes reports whether the terminal supports escape sequences.
 func escapes(*os.File) bool { return true }

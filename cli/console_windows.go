@@ -8,17 +8,17 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// byDoubleClick says whether somebody opened the program in the Explorer: then there is
-// no command line, and the page is what they want.
+// byDoubleClick reports whether the program was started from the Explorer. Then there is no
+// command line, and the page is shown.
 func byDoubleClick() bool {
 	if !mousetrap.StartedByExplorer() {
 		return false
 	}
-	cobra.MousetrapHelpText = "" // which would send them away
+	cobra.MousetrapHelpText = "" // its text would tell the user to use a command line
 	return true
 }
 
-// escapes has a console understand escape sequences, as terminals of other systems do.
+// escapes enables escape sequences in a console, and reports whether that worked.
 func escapes(f *os.File) bool {
 	var mode uint32
 	console := windows.Handle(f.Fd())

@@ -20,9 +20,9 @@ import (
 	"curtsy/internal/testkit/sitetest"
 )
 
-// countedSite has what the outputs used to count each in its own way: skips by
-// robots.txt, type and limit, redirects in circles and out, other sites, frames,
-// noindex, noarchive, what is gone and what fails.
+// countedSite has the cases that outputs once counted differently: skips by robots.txt, type
+// and limit, redirect loops and redirects off the site, other sites, frames, noindex,
+// noarchive, 410 and failures.
 const countedSite = `
 -- /robots.txt --
 User-agent: *
@@ -83,8 +83,8 @@ Content-Type: text/plain
 a note
 `
 
-// TestOutputsCountAlike: docs/words.md defines each count once; what commands print of
-// one archive agrees.
+// TestOutputsCountAlike checks that all commands print the same counts for one archive, as
+// docs/words.md defines them.
 func TestOutputsCountAlike(t *testing.T) {
 	long(t)
 	t.Setenv("CURTSY_DELAY", "0s")
@@ -119,7 +119,7 @@ func TestOutputsCountAlike(t *testing.T) {
 	}
 }
 
-// said is what a command prints.
+// said runs a command and returns what it prints.
 func said(t *testing.T, args ...string) (out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -241,7 +241,7 @@ func countAlike(t *testing.T, dir string) {
 		map[string]int{"WARC": exported(".warc.gz", "captures"), "WACZ": exported(".wacz", "captures")})
 }
 
-// shelved are the pages of an archive as the first page of app has them.
+// shelved returns the number of pages that the start page of app shows for an archive.
 func shelved(t *testing.T, dir string) int {
 	t.Helper()
 	page := httptest.NewUnstartedServer(nil)
@@ -273,7 +273,7 @@ func shelved(t *testing.T, dir string) int {
 	return lead(card)
 }
 
-// servedStart is the start page of serve.
+// servedStart returns the start page of serve.
 func servedStart(t *testing.T, dir string) string {
 	t.Helper()
 	r, w := io.Pipe()
@@ -302,7 +302,7 @@ func servedStart(t *testing.T, dir string) string {
 	return string(body)
 }
 
-// measured are the URLs by state, as metrics have them.
+// measured returns the URL counts by state from the metrics.
 func measured(t *testing.T, dir string) map[string]int {
 	t.Helper()
 	s, err := status.Read(dir)
@@ -329,7 +329,7 @@ func measured(t *testing.T, dir string) map[string]int {
 	return states
 }
 
-// lead is the number in a text that comes first.
+// lead returns the first number in a text.
 func lead(text string) (n int) {
 	i := strings.IndexAny(text, "0123456789")
 	if i >= 0 {

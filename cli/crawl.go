@@ -29,10 +29,10 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// crawlFlags are the flags that crawl and resume share. They are laid over
-// the configuration only where they were given.
+// crawlFlags are the flags shared by crawl and resume. Only flags that were given override the
+// configuration.
 type crawlFlags struct {
-	round    *revisit.Options // of update
+	round    *revisit.Options // for update
 	index    bool
 	mirror   string
 	config   string
@@ -48,22 +48,22 @@ type crawlFlags struct {
 	crawlEnd
 }
 
-// startFlags say where a crawl begins.
+// startFlags say where a crawl starts.
 type startFlags struct {
 	seeds    string
-	bare     bool // the seed was typed without a scheme
+	bare     bool // the seed was given without a scheme
 	sitemaps []string
 	since    string
 	given    crawler.Given
 	known    []string
 }
 
-// crawlEnd is what came of a crawl, for what the command does next.
+// crawlEnd is the result of a crawl, for the rest of the command.
 type crawlEnd struct {
 	ran    bool           // something was crawled
-	found  int            // URLs that the archive then knows
-	ended  crawler.Result // of a round
-	others bool           // the seed failed, and other pages were fetched
+	found  int            // URLs that the archive knows afterwards
+	ended  crawler.Result // for a round
+	others bool           // the seed failed, but other pages were fetched
 }
 
 func (f *crawlFlags) register(c *cobra.Command) {
@@ -73,7 +73,7 @@ func (f *crawlFlags) register(c *cobra.Command) {
 		"metrics": &f.metrics, "verbose,v": &f.verbose})
 }
 
-// lay puts the flags that were given over c.
+// lay applies the given flags to c.
 func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
 	given := f.set.keys()
 	for i, k := range c.keys() {
@@ -83,8 +83,8 @@ func (f *crawlFlags) lay(cmd *cobra.Command, c *config) {
 	}
 }
 
-// settings joins defaults (or what an archive was made with), file,
-// variables and flags, the later over the earlier.
+// settings combines the defaults (or the archive's settings), file, variables and flags; later
+// ones take precedence.
 func (f *crawlFlags) settings(u *ui, cmd *cobra.Command, c config) (config, error) {
 	if f.config != "" {
 		if err := readConfig(&c, f.config); err != nil {
@@ -108,7 +108,7 @@ func (f *crawlFlags) settings(u *ui, cmd *cobra.Command, c config) (config, erro
 	return c, nil
 }
 
-// layKnown puts the indexes given by --known in the place of those of the archive; "" is none.
+// layKnown replaces the archive's indexes by those of --known; "" means none.
 func layKnown(c *config, list []string) error {
 	c.Known = nil
 	for _, name := range list {
@@ -124,7 +124,7 @@ func layKnown(c *config, list []string) error {
 	return nil
 }
 
-// layHeader puts the fields given by --header over those of the file.
+// layHeader adds the fields of --header to those of the file.
 func layHeader(c *config, list []string) error {
 	if len(list) == 0 {
 		return nil
@@ -143,8 +143,8 @@ func layHeader(c *config, list []string) error {
 	return nil
 }
 
-// fieldName is the beginning of a field that could be its name: what follows may
-// be a secret.
+// fieldName returns the leading part of a field that may be its name, since the rest may be a
+// secret.
 func fieldName(field string) string {
 	if i := strings.IndexFunc(field, func(r rune) bool { return !httpguts.IsTokenRune(r) }); i >= 0 {
 		return field[:i]
@@ -152,7 +152,7 @@ func fieldName(field string) string {
 	return field
 }
 
-// readEnv reads the variables, and refuses those that set nothing.
+// readEnv applies the variables, and rejects unknown ones.
 func (u *ui) readEnv(c *config) error {
 	if wrong := unknownVariables(os.Environ()); len(wrong) > 0 {
 		return usagef("unset "+strings.Join(slices.Sorted(maps.Keys(wrong)), " "), "%s",
@@ -179,7 +179,7 @@ func crawlCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// crawl crawls the site of the URLs given into dir, "" for the default.
+// crawl crawls the site of the given URLs into dir; "" for the default.
 func (f *crawlFlags) crawl(u *ui, cmd *cobra.Command, a []string, dir string,
 	run func(*ui, *crawlFlags, *config, weburl.URL) error) error {
 	seed, err := f.readSeeds(u, a)
@@ -206,8 +206,8 @@ func (f *crawlFlags) crawl(u *ui, cmd *cobra.Command, a []string, dir string,
 	return err
 }
 
-// archiveName is the default directory of an archive: the host's name, in letters
-// that every system allows. One made by an earlier version keeps its name.
+// archiveName returns the default directory of an archive: the host name, in characters allowed
+// on every system. A directory of an earlier version keeps its name.
 func archiveName(host string) string {
 	if _, err := os.Stat(host); err == nil {
 		return host
@@ -229,8 +229,8 @@ func (u *ui) logger(verbose bool) *slog.Logger {
 	return slog.New(slog.NewTextHandler(cleanWriter{u.lines()}, &slog.HandlerOptions{Level: level}))
 }
 
-// openKnown reads the indexes of other archives. Those that the archive names may come from anybody: of
-// them no device is read, and no other machine is asked.
+// openKnown opens the indexes of other archives. Those named by the archive are untrusted: they
+// must not be devices, nor on other machines.
 func (f *crawlFlags) openKnown(u *ui, c *config, o *crawler.Options) (done func(), err error) {
 	if len(c.Known) == 0 {
 		return func() {}, nil
@@ -261,7 +261,7 @@ func (f *crawlFlags) openKnown(u *ui, c *config, o *crawler.Options) (done func(
 	return func() { _ = k.Close() }, nil
 }
 
-// runCrawl crawls until the end or a signal, and says what came of it.
+// runCrawl crawls until the end or a signal, and prints the result.
 func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	o, err := crawlOptions(c, seed, u.logger(f.verbose))
 	if err != nil {
@@ -326,7 +326,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	f.ran = true
 	result, err := cr.Run(ctx, stop)
 	for err == nil && result.Ending == crawler.Done &&
-		cr.RoundOpen() { // its sitemaps are read: now its pages are chosen
+		cr.RoundOpen() { // after its sitemaps were read, its pages are chosen
 		cr.Close()
 		if cr, err = crawler.Open(c.Archive, o); err != nil {
 			return archiveError(err, c.Archive)
@@ -343,7 +343,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if err != nil {
 		return exitWith(exitFailed, err, c.again())
 	}
-	if result.Ending == crawler.Unreachable && fresh { // made by this command, and nothing is in it
+	if result.Ending == crawler.Unreachable && fresh { // created by this command, and empty
 		cr.Close()
 		if err := os.RemoveAll(c.Archive); err != nil {
 			u.say("%v", err)
@@ -366,7 +366,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	return endingError(result, c.again(), c.Archive)
 }
 
-// open opens the crawl of an archive and says what of an earlier one goes on.
+// open opens the crawl of an archive, and says what of an earlier run is continued.
 func (f *crawlFlags) open(ctx context.Context, u *ui, c *config, o *crawler.Options) (*crawler.Crawl, error) {
 	if name := strangersIn(c.Archive); name != "" {
 		u.say("%s already holds other files (%s); they are left untouched", c.Archive, oneLine(name))
@@ -375,7 +375,7 @@ func (f *crawlFlags) open(ctx context.Context, u *ui, c *config, o *crawler.Opti
 	if imported > 0 {
 		u.say("read the links of %s that were imported", legible.Count(imported, "URL"))
 	}
-	if err != nil && ctx.Err() == nil { // else it is continued the next time
+	if err != nil && ctx.Err() == nil { // otherwise it is continued next time
 		return nil, archiveError(err, c.Archive)
 	}
 	cr, err := crawler.Open(c.Archive, *o)
@@ -401,7 +401,7 @@ func (f *crawlFlags) open(ctx context.Context, u *ui, c *config, o *crawler.Opti
 	return cr, nil
 }
 
-// nothingLeft says what a crawl that was finished before has brought.
+// nothingLeft prints the result of a crawl that had already finished.
 func (f *crawlFlags) nothingLeft(u *ui, cr *crawler.Crawl, c *config, seed weburl.URL) error {
 	n := cr.Counts()
 	own := n.OfSite()
@@ -413,9 +413,9 @@ func (f *crawlFlags) nothingLeft(u *ui, cr *crawler.Crawl, c *config, seed webur
 	return f.seedError(cr, c, seed)
 }
 
-// limitMemory sets what the collector of garbage keeps the process below, as
-// long as it can: room for a few large documents, and for the fingerprints of
-// all URLs. Those of ten million take 160 MB, and must not take twice that.
+// limitMemory sets the soft memory limit of the Go runtime: room for a few large documents, and
+// for the fingerprints of all URLs. Those of ten million URLs take 160 MB, and must not take
+// twice as much.
 func limitMemory(urls int) {
 	fingerprints := 16 * int64(urls)
 	limit := max(min(120<<20+fingerprints, 152<<20), 32<<20+fingerprints) + collectFloor
@@ -425,11 +425,10 @@ func limitMemory(urls int) {
 }
 
 const (
-	// collectAt is how much garbage, in percent of what lives, starts a
-	// collection. Little lives, and most garbage is buffers without pointers.
+	// collectAt is GOGC. Little memory is live, and most garbage is buffers without pointers.
 	collectAt = 25
-	// collectFloor is memory that is asked for and never touched, so that it
-	// counts as living and takes no room: without it the first megabytes of a
-	// crawl are collected thirty times over, a sixth of its processor time.
+	// collectFloor is the size of an allocation that is never touched: it counts as live heap
+	// but uses no memory. Without it, the first megabytes of a crawl are collected thirty
+	// times, a sixth of its processor time.
 	collectFloor = 32 << 20
 )

@@ -16,8 +16,8 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// fails says whether a visit is one that --fail-fast stops at: that of a page, or of
-// what one needs, which will not be retried.
+// fails reports whether --fail-fast stops at a visit: one of a page or requisite that failed
+// and will not be retried.
 func fails(v *crawllog.Visit, retries int) bool {
 	if v.Class != judge.Page.String() && v.Class != judge.Requisite.String() {
 		return false
@@ -28,7 +28,7 @@ func fails(v *crawllog.Visit, retries int) bool {
 	return v.Status >= 400
 }
 
-// again is the command that continues a crawl.
+// again returns the command that continues a crawl.
 func (c *config) again() string {
 	command := "curtsy resume " + quoted(c.Archive)
 	if c.LoggedIn != "" {
@@ -37,8 +37,8 @@ func (c *config) again() string {
 	return command
 }
 
-// seedError is the error of a crawl that came to its end without the page it began
-// at. What else it brought is reported as that of others.
+// seedError returns the error of a crawl that ended without its seed. If other pages were
+// fetched, f.others is set.
 func (f *crawlFlags) seedError(cr *crawler.Crawl, c *config, seed weburl.URL) error {
 	failed, err := cr.SeedFailure()
 	switch {
@@ -66,7 +66,7 @@ func (f *crawlFlags) seedError(cr *crawler.Crawl, c *config, seed weburl.URL) er
 	return exitWith(exitFailed, fmt.Errorf("the seed itself failed: %s", failed.Why), try)
 }
 
-// givenError says each URL that was given beside the seed and gave nothing.
+// givenError reports the additional URLs that failed.
 func (f *crawlFlags) givenError(cr *crawler.Crawl, dir string) error {
 	failed, err := cr.GivenFailures()
 	if err != nil {
@@ -87,14 +87,14 @@ func given(n int) string {
 	return fmt.Sprintf("%d URLs that were given failed", n)
 }
 
-// askOwner is what helps where the site refuses the crawler.
+// askOwner returns the hint for a site that rejects the crawler.
 func (c *config) askOwner() string {
 	return "ask the site's owner to let " + userAgent(c) + " in, in the firewall and by a group \"User-agent: " +
 		c.Agent +
 		"\" in robots.txt; it never poses as a browser. Then the same command"
 }
 
-// command is the crawl's own, with what it takes to run it once more.
+// command returns the command of this crawl, to be run again.
 func (c *config) command(seed weburl.URL) string {
 	text := "curtsy crawl " + quoted(seed.String())
 	for _, flag := range []struct{ name, value, usual string }{
@@ -108,7 +108,7 @@ func (c *config) command(seed weburl.URL) string {
 	return text
 }
 
-// result says how a run ended, but for one that had nothing to do.
+// result prints how a run ended, unless it had nothing to do.
 func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 	s := r.State
 	n, pages := r.Counts.OfSite(), 0
@@ -133,7 +133,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 	}
 	if r.Why != "" && r.Ending != crawler.Unreachable {
 		what := r.Why
-		if endingError(r, "", "") != nil { // which says why
+		if endingError(r, "", "") != nil { // the error says why
 			what = r.Ending.String()
 		}
 		u.say("%s: %d fetched, %d failed, %d skipped, %d queued; %s in %s", what, n.Fetched, n.Failed,
@@ -147,7 +147,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 	return nil
 }
 
-// endingError gives an ending its exit code.
+// endingError returns an error with the exit code of an ending; nil for a finished crawl.
 func endingError(r crawler.Result, resume, dir string) error {
 	switch r.Ending {
 	case crawler.Limited:
@@ -168,8 +168,8 @@ func endingError(r crawler.Result, resume, dir string) error {
 	return nil
 }
 
-// beyond is what lets a crawl continue that its own limit ended: resume keeps
-// that, but for the time, which is of each run.
+// beyond returns the flag that lets a crawl continue after it reached a limit: resume keeps
+// limits, except that of time, which applies to each run.
 func beyond(limit string) string {
 	if limit == "max-pages" || limit == "max-bytes" {
 		return " --" + limit + " 0 (no limit), or another"
@@ -177,7 +177,7 @@ func beyond(limit string) string {
 	return ""
 }
 
-// unreachableHint is what may help where no request was ever answered.
+// unreachableHint returns a hint if no request was answered.
 func unreachableHint(err error) string {
 	var u *crawler.UnreachableError
 	switch {
@@ -192,8 +192,8 @@ func unreachableHint(err error) string {
 	return "another URL, or this one later"
 }
 
-// refusedWords says that robots.txt denies the seed, or that it is unavailable,
-// which forbids everything for now (RFC 9309 §2.3.1.4).
+// refusedWords says that robots.txt denies the seed, or is unavailable, which disallows
+// everything for now (RFC 9309 §2.3.1.4).
 func refusedWords(why string, denied bool) error {
 	if denied {
 		return fmt.Errorf("the site does not allow it: %s", why)
@@ -201,8 +201,7 @@ func refusedWords(why string, denied bool) error {
 	return fmt.Errorf("robots.txt is unavailable, and without it nothing is fetched: %s", why)
 }
 
-// refusedHint says what may help where robots.txt denies the seed, or cannot
-// be had.
+// refusedHint returns a hint if robots.txt denies the seed or is unavailable.
 func refusedHint(denied bool, again string) string {
 	if denied {
 		return "ask its owner for a group \"User-agent: curtsy\" in robots.txt, then " + again

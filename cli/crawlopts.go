@@ -25,8 +25,8 @@ import (
 	"curtsy/storage"
 )
 
-// crawlOptions makes the options of a crawl from what was set. Every mistake
-// is a usage error that names the key.
+// crawlOptions makes the options of a crawl from the settings. Invalid settings are usage
+// errors that name the key.
 func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Options, error) {
 	if err := checkAmounts(c); err != nil {
 		return crawler.Options{}, err
@@ -64,8 +64,8 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 	return o, nil
 }
 
-// offlineOptions are the options of what asks nobody, and so needs no contact: an archive
-// that was imported has none.
+// offlineOptions returns options for commands that send no requests, and so need no contact;
+// imported archives have none.
 func offlineOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Options, error) {
 	if c.Contact != "" {
 		return crawlOptions(c, seed, logger)
@@ -113,7 +113,7 @@ func scopeOptions(c *config, o *crawler.Options) error {
 	return nil
 }
 
-// reach sets how far around the seed the scope goes.
+// reach sets the extent of the scope around the seed.
 func reach(to string, seed weburl.URL, s *judge.Scope) error {
 	switch to {
 	case "host":
@@ -123,7 +123,7 @@ func reach(to string, seed weburl.URL, s *judge.Scope) error {
 	case "domain":
 		s.Port = strings.TrimPrefix(seed.Host(), seed.Hostname())
 		if _, err := netip.ParseAddr(strings.Trim(seed.Hostname(), "[]")); err == nil {
-			return nil // an address has no hosts below it
+			return nil // an IP address has no subdomains
 		}
 		s.Domain = seed.Hostname()
 		if d, err := publicsuffix.EffectiveTLDPlusOne(s.Domain); err == nil {
@@ -163,8 +163,8 @@ func rulesOptions(c *config, o *crawler.Options) error {
 
 var productToken = regexp.MustCompile(`^[A-Za-z_-]+$`)
 
-// checkAgents refuses what names nobody. A file or page may be asked about any
-// token that it could name (MJ12bot); only our own keeps to RFC 9309 §2.2.1.
+// checkAgents rejects empty names. Files and pages can be tested for any token (MJ12bot); only
+// our own must follow RFC 9309 §2.2.1.
 func checkAgents(agents []string) error {
 	for _, a := range agents {
 		if strings.TrimSpace(a) == "" {
@@ -188,7 +188,7 @@ func paceOptions(c *config, o *crawler.Options) error {
 	return nil
 }
 
-// quietWindow reads "08:00-18:30", local time.
+// quietWindow parses "08:00-18:30", local time.
 func quietWindow(s string) (politeness.Window, error) {
 	from, to, ok := strings.Cut(s, "-")
 	start, err1 := time.Parse("15:04", strings.TrimSpace(from))
@@ -216,7 +216,7 @@ func fetchOptions(c *config, o *crawler.Options) error {
 		return err
 	}
 	for name, value := range c.Fetch.Header {
-		f.Header.Set(name, value) // none with credentials: see takeSecrets, and fetch.Secret
+		f.Header.Set(name, value) // without credentials: see takeSecrets, and fetch.Secret
 	}
 	if c.Fetch.Language != "" {
 		languages, err := acceptLanguage(c.Fetch.Language)
@@ -290,7 +290,7 @@ func checkContact(s string) error {
 	return usagef("--contact you@example.org", "contact: %q is not a mail address or an http URL", s)
 }
 
-// isLoopback says whether the host is this machine.
+// isLoopback reports whether the host is this machine.
 func isLoopback(u weburl.URL) bool {
 	host := strings.Trim(u.Hostname(), "[]")
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
@@ -300,7 +300,7 @@ func isLoopback(u weburl.URL) bool {
 	return err == nil && a.IsLoopback()
 }
 
-// quoted is a word as a shell takes it.
+// quoted quotes a word for the shell.
 func quoted(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:%@+,=") == "" {
 		return s

@@ -43,11 +43,11 @@ func demoCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// demoMonths is how far the demo looks ahead: its calendar has no end, and three
-// months show that as well.
+// demoMonths limits the demo's calendar trap, which is endless: three months suffice to show
+// it.
 const demoMonths = 3
 
-// demo crawls the built-in site and shows every URL with the rule behind it.
+// demo crawls the built-in site and prints every URL with the rule that decided.
 func demo(ctx context.Context, u *ui, dir string, kept bool) error {
 	origin, stop, err := demoSite()
 	if err != nil {
@@ -94,8 +94,8 @@ func demo(ctx context.Context, u *ui, dir string, kept bool) error {
 	return endingError(result, dir, dir)
 }
 
-// demoAgain says what is in the way of a demo: each has a port of its own, and
-// so is the crawl of another site.
+// demoAgain says why a demo cannot use a directory. Each demo has another port, so an earlier
+// one is the crawl of another site.
 func demoAgain(dir string) error {
 	seed, c, err := remembered(dir)
 	if err == nil && isLoopback(seed) && c.Delay == 0 && c.Traps.Ahead == demoMonths {
@@ -127,15 +127,15 @@ func printDemo(u *ui, rows []explain.Row, origin string) {
 //go:embed demosite.txtar
 var demoFiles []byte
 
-// demoPage is one file of the demo site.
+// demoPage is a file of the demo site.
 type demoPage struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// demoSite serves the built-in site on loopback. It is a real web server on a
-// real port; what is demonstrated is the crawl that anybody would run.
+// demoSite serves the built-in site with a web server on loopback, so that the demo is an
+// ordinary crawl.
 func demoSite() (origin string, stop func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -168,7 +168,7 @@ func demoHandler(pages map[string]demoPage) http.Handler {
 	})
 }
 
-// demoMonth is a page of the calendar: every month links to the next.
+// demoMonth is a page of the calendar, which links to the next month.
 func demoMonth(month string) (demoPage, bool) {
 	t, err := time.Parse("2006/01", month)
 	if err != nil {

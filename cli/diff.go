@@ -26,18 +26,18 @@ func diffCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// diffJSON is what --json prints.
+// diffJSON is the output of --json.
 type diffJSON struct {
 	URL      string            `json:"url"`
-	Was      string            `json:"was"` // when the copies were captured, RFC 3339
+	Was      string            `json:"was"` // times of capture, RFC 3339
 	Now      string            `json:"now"`
 	Type     string            `json:"type"`   // of the later copy
-	Text     bool              `json:"text"`   // both are texts, which were compared
-	Differ   bool              `json:"differ"` // in their octets
+	Text     bool              `json:"text"`   // both are text and were compared
+	Differ   bool              `json:"differ"` // the payloads differ
 	Passages []changes.Passage `json:"passages"`
 }
 
-// diff prints how two copies of a URL differ.
+// diff prints the differences between two copies of a URL.
 func diff(ctx context.Context, u *ui, args []string, asJSON bool) (err error) {
 	dir, text, times := args[0], args[1], args[2:]
 	a, err := openBoth(dir)
@@ -80,7 +80,7 @@ func diff(ctx context.Context, u *ui, args []string, asJSON bool) (err error) {
 	return nil
 }
 
-// visitsOf are all visits of a URL, the oldest first.
+// visitsOf returns all visits of a URL, oldest first.
 func visitsOf(a *opened, url weburl.URL) ([]*crawllog.Visit, error) {
 	found, err := a.f.Find(url)
 	if err != nil || len(found) == 0 {
@@ -89,7 +89,7 @@ func visitsOf(a *opened, url weburl.URL) ([]*crawllog.Visit, error) {
 	return a.VisitsOf(found[len(found)-1].ID)
 }
 
-// pairOf chooses the copies that are compared.
+// pairOf chooses the copies to compare.
 func pairOf(a *storage.Archive, visits []*crawllog.Visit, url weburl.URL, dir string, times []string) (was,
 	now *crawllog.Visit, err error) {
 	copies := changes.Copies(visits)
@@ -118,7 +118,7 @@ func pairOf(a *storage.Archive, visits []*crawllog.Visit, url weburl.URL, dir st
 	return was, now, nil
 }
 
-// mayQuote refuses what the page's owner withholds.
+// mayQuote returns an error if the page's owner does not permit quoting.
 func mayQuote(a *storage.Archive, visits []*crawllog.Visit, chosen ...*crawllog.Visit) error {
 	permits := publish.Permits(visits, time.Now(), a.VisitsAt)
 	for _, v := range chosen {
@@ -134,7 +134,7 @@ func mayQuote(a *storage.Archive, visits []*crawllog.Visit, chosen ...*crawllog.
 	return nil
 }
 
-// How words that went and came stand out on a terminal (ECMA-48 §8.3.117).
+// Colors of removed and added words (ECMA-48 §8.3.117).
 const (
 	red   = "\x1b[31m"
 	green = "\x1b[32m"
@@ -159,7 +159,7 @@ func (u *ui) printDiff(j *diffJSON, was, now *crawllog.Visit) {
 		var b strings.Builder
 		for _, w := range p.Words {
 			m := marks[w.Op]
-			// What comes from a page is cleaned before it stands between escape sequences.
+			// Text of a page is cleaned before escape sequences are added.
 			b.WriteString(" " + m[0] + oneLine(w.Text) + m[1])
 		}
 		_, _ = u.out.Write([]byte("\n " + b.String() + "\n"))

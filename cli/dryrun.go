@@ -12,9 +12,9 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// dryRun says what rules, sitemaps and scope would let a crawl do, what it would
-// take and need. robots.txt, sitemaps and the page that the seed leads to are
-// fetched, at the polite pace, and nothing is kept.
+// dryRun previews a crawl: what robots.txt, sitemaps and scope permit, and how long it would
+// take. It fetches robots.txt, sitemaps and the seed page at the polite pace, and stores
+// nothing.
 func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	o, err := crawlOptions(c, seed, u.logger(f.verbose))
 	if err != nil {
@@ -26,7 +26,7 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if err != nil {
 		return err
 	}
-	if ctx.Err() != nil { // half a preview would mislead
+	if ctx.Err() != nil { // an incomplete preview would mislead
 		return exitWith(exitStopped, errors.New("stopped; nothing was kept"),
 			"curtsy crawl "+quoted(p.Seed)+" --dry-run")
 	}
@@ -37,7 +37,7 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		}{p, seconds(p.AtLeast)}); err != nil {
 			return err
 		}
-	} else if p.Unreachable == nil || !f.bare { // else http may answer
+	} else if p.Unreachable == nil || !f.bare { // otherwise http may answer
 		printPreview(u, p)
 	}
 	if p.Unreachable != nil {
@@ -69,7 +69,7 @@ func printPreview(u *ui, p *preview.Preview) {
 	}
 	u.print("  robots.txt   %s", p.Robots)
 	if p.Verdict == "" {
-		return // without it nothing is allowed
+		return // without robots.txt nothing is allowed
 	}
 	u.print("  seed         %s", p.Verdict)
 	if f := p.Front; f != nil && f.Status > 0 {

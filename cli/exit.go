@@ -18,7 +18,7 @@ import (
 	"curtsy/storage"
 )
 
-// Exit codes: the contract with scripts.
+// Exit codes, which scripts rely on.
 const (
 	exitDone    = 0
 	exitFailed  = 1
@@ -37,7 +37,7 @@ var exitMeanings = []string{
 	exitDamaged: "the archive is damaged, or in use by another crawl",
 }
 
-// exitTable is what curtsy help exit-codes prints.
+// exitTable is the output of curtsy help exit-codes.
 func exitTable() string {
 	var b strings.Builder
 	b.WriteString("Exit codes:\n")
@@ -47,23 +47,23 @@ func exitTable() string {
 	return b.String()
 }
 
-// exitError is an error that knows its exit code and what to try next.
+// exitError is an error with an exit code and a hint.
 type exitError struct {
 	code int
 	err  error
-	try  string // a command or an action; "" if there is none
+	try  string // a command or an action; "": none
 }
 
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
-// exitWith gives err an exit code and a hint.
+// exitWith adds an exit code and a hint to err.
 func exitWith(code int, err error, try string) error {
 	return &exitError{code: code, err: err, try: try}
 }
 
-// fileError is that of a file that was named and cannot be read; one that is not
-// there may be a URL whose scheme was left out.
+// fileError is the error for a file argument that cannot be read. If it does not exist, it may
+// be a URL without scheme.
 func fileError(err error) error {
 	if file, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) {
 		u, bare, failed := typedURL(file.Path)
@@ -76,7 +76,7 @@ func fileError(err error) error {
 	return exitWith(exitFailed, err, "a readable file, or a URL with its scheme")
 }
 
-// archiveError gives an error of opening an archive its exit code, unless it has one.
+// archiveError adds an exit code to an error of opening an archive, unless it has one.
 func archiveError(err error, dir string) error {
 	var damage *storage.DamageError
 	var forbidden *fs.PathError
@@ -87,7 +87,7 @@ func archiveError(err error, dir string) error {
 		return err
 	case errors.As(err, &link):
 		return exitWith(exitDamaged, link, backInPlace(dir))
-	case noRights(err) && errors.As(err, &forbidden): // it names the path once
+	case noRights(err) && errors.As(err, &forbidden): // it already names the path
 		return exitWith(exitFailed, forbidden, rightsHint(err, "as a user who may read and write "+dir))
 	case errors.Is(err, syscall.ENOTDIR):
 		return usagef("the directory of an archive, or for a WARC, WACZ or HAR: curtsy import NEW-DIR "+quoted(dir),
@@ -117,7 +117,8 @@ func archiveError(err error, dir string) error {
 	return exitWith(exitFailed, err, "")
 }
 
-// stoppedError is archiveError of what a signal may have stopped: said and try are of that.
+// stoppedError is archiveError, except that after a signal the error says said and hints at
+// try.
 func stoppedError(err error, dir, said, try string) error {
 	if errors.Is(err, context.Canceled) {
 		return exitWith(exitStopped, errors.New(said), try)
@@ -125,12 +126,12 @@ func stoppedError(err error, dir, said, try string) error {
 	return archiveError(err, dir)
 }
 
-// usagef is a mistake on the command line or in the configuration.
+// usagef returns a mistake on the command line or in the configuration.
 func usagef(try, format string, args ...any) error {
 	return exitWith(exitUsage, fmt.Errorf(format, args...), try)
 }
 
-// exitCode is the code that err ends the process with.
+// exitCode returns the exit code for err.
 func exitCode(err error) int {
 	var e *exitError
 	switch {
@@ -142,8 +143,8 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// diskHint is what may help where the system refused to write to dir, or to open;
-// bytes are about how many there were to write, 0 where nobody knows.
+// diskHint returns a hint if the system refused to write to dir or to open files; bytes is the
+// approximate amount to write, 0 if unknown.
 func diskHint(err error, dir string, bytes int64) string {
 	is := func(list ...error) bool {
 		return slices.ContainsFunc(list, func(e error) bool { return errors.Is(err, e) })
@@ -162,7 +163,7 @@ func diskHint(err error, dir string, bytes int64) string {
 	switch {
 	case is(syscall.ENOSPC) && room.OutOfFiles(dir):
 		return "delete files: the disk of " + dir + " takes no more of them (df -i)"
-	case is(syscall.ENOSPC) && bytes > 0 && free > 2*bytes: // what was written of a mirror is gone by now
+	case is(syscall.ENOSPC) && bytes > 0 && free > 2*bytes: // what was written of a mirror has been removed
 		return "make room, or delete files: the disk of " + dir + " was full, or took no more files (df -h, df -i)"
 	}
 	hint := "make room" + roomFor(bytes, ": ")
@@ -172,8 +173,8 @@ func diskHint(err error, dir string, bytes int64) string {
 	return hint
 }
 
-// rightsHint is what may help where the system forbids to write; try is for all but
-// a disk that nobody may write to.
+// rightsHint returns a hint if the system denies writing; try is for all cases but a read-only
+// disk.
 func rightsHint(err error, try string) string {
 	if errors.Is(err, syscall.EROFS) {
 		return "another directory: the disk is mounted read-only"
@@ -188,8 +189,8 @@ func roomFor(bytes int64, before string) string {
 	return before + "about " + legible.Bytes(bytes) + " are needed"
 }
 
-// stillToCome is about how many bytes the URLs that are queued take, as large as
-// those that came; 0 where that is no measure, for so much is free.
+// stillToCome estimates the bytes of the queued URLs from the average of the fetched ones; 0 if
+// that fits on the disk, so that space is not the problem.
 func stillToCome(r crawler.Result, dir string) int64 {
 	n := r.Counts.OfSite()
 	bytes := r.State.Bytes / int64(max(n.Fetched, 1)) * int64(n.Queued())
@@ -199,7 +200,7 @@ func stillToCome(r crawler.Result, dir string) int64 {
 	return bytes
 }
 
-// sizeOf is what the files of a directory take.
+// sizeOf returns the total size of the files in a directory.
 func sizeOf(dir string) (sum int64) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -212,7 +213,7 @@ func sizeOf(dir string) (sum int64) {
 	return sum
 }
 
-// holdsFiles says whether a directory is somebody's: no place for a new archive.
+// holdsFiles reports whether a directory is not empty.
 func holdsFiles(dir string) bool {
 	list, err := os.ReadDir(dir)
 	return err == nil && len(list) > 0

@@ -45,7 +45,8 @@ func TestAPlaceThatMayNotBeWrittenIsNoFullDisk(t *testing.T) {
 	}
 }
 
-// What does not fit is said in bytes, and what else the system refuses by what helps.
+// When the disk is full the hint says how many bytes are needed; other write errors get a hint
+// of their own.
 func TestWhereNoMoreCanBeWrittenTheHintSaysHowMuchIsNeeded(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -66,7 +67,8 @@ func TestWhereNoMoreCanBeWrittenTheHintSaysHowMuchIsNeeded(t *testing.T) {
 	}
 }
 
-// Damage that no command has said anything of is exit 5, too; what one has said stays.
+// Damage exits with 5 even if no command has reported it; a hint that a command has given is
+// kept.
 func TestDamageIsExit5(t *testing.T) {
 	damage := &storage.DamageError{File: "crawl.db", What: "a page is in use twice"}
 	for err, want := range map[error]int{
@@ -79,7 +81,7 @@ func TestDamageIsExit5(t *testing.T) {
 	}
 }
 
-// A repair does not help where a linked file is what is wrong.
+// No repair is offered when the damage is in a linked file.
 func TestWhatMendsALinkedFile(t *testing.T) {
 	own, linked := storage.DamageError{File: "warc/x.warc.gz"}, storage.DamageError{File: filepath.Join(t.TempDir(), "x.warc.gz")}
 	for try, found := range map[string][]storage.DamageError{

@@ -58,8 +58,7 @@ func explainCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// urlAt reads a URL of an archive that a person typed: whole, without its
-// scheme, or from the seed on.
+// urlAt parses a URL of an archive as typed: complete, without scheme, or relative to the seed.
 func urlAt(seed weburl.URL, s string) (weburl.URL, error) {
 	if u, err := weburl.ParsePage(s); err == nil && u.Route() != "" {
 		return u, nil
@@ -86,12 +85,12 @@ func dueText(u *ui, d *explain.Due, now time.Time) string {
 	return when + ": " + d.Why
 }
 
-// permitJSON is what may be shown of a URL.
+// permitJSON says what may be shown of a URL.
 type permitJSON struct {
 	Show bool   `json:"show"` // the copy itself
 	List bool   `json:"list"` // the URL, in results and lists
 	Why  string `json:"why,omitempty"`
-	// Usage is what the owner says about use.
+	// Usage holds the owner's usage preferences.
 	Usage usage.Preferences `json:"usage"`
 }
 
@@ -111,7 +110,7 @@ func (p *permitJSON) String() string {
 	return text
 }
 
-// permitOf asks the one gate about the visit that stands for the URL.
+// permitOf returns the permit of the current visit of the URL.
 func permitOf(x *explain.Explanation, now time.Time) *permitJSON {
 	v := crawllog.Current(x.Visits, x.Lookup)
 	if v == nil || v.Kept == "" {
@@ -205,7 +204,7 @@ func printVisit(u *ui, v *crawllog.Visit) {
 	u.print("  kept       %s", keptText(v))
 }
 
-// keptText says what is kept of a visit, and where.
+// keptText says what is archived of a visit, and where.
 func keptText(v *crawllog.Visit) string {
 	where := ""
 	if v.Record != nil {

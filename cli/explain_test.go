@@ -8,7 +8,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// TestPermitOf: explain judges the visit that the mirror shows.
+// TestPermitOf checks that explain judges the same visit that the mirror shows.
 func TestPermitOf(t *testing.T) {
 	noindex, noarchive := &crawllog.Directives{NoIndex: true}, &crawllog.Directives{NoArchive: true}
 	page := crawllog.Visit{Answer: crawllog.Answer{Status: 200}, Stored: crawllog.Stored{Kept: crawllog.KeptResponse}}

@@ -33,7 +33,7 @@ type exportFlags struct {
 	table, since, text string
 }
 
-// purposeFlags are those of what gives pages away for a use.
+// purposeFlags are the flags for exports that are made for a purpose.
 type purposeFlags struct {
 	purpose string
 	consent bool
@@ -43,7 +43,7 @@ func (f *purposeFlags) register(c *cobra.Command) {
 	flags(c.Flags(), vars{"purpose": &f.purpose, "require-consent": &f.consent})
 }
 
-// consentFor reads --purpose and --require-consent; nil where neither is given.
+// consentFor applies --purpose and --require-consent; nil if neither is given.
 func (f *purposeFlags) consentFor() (*export.Consent, error) {
 	if f.purpose == "" {
 		if f.consent {
@@ -69,7 +69,7 @@ func exportCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// checkTable refuses a table that there is not, or where the format has none.
+// checkTable rejects an unknown table, and --table for other formats.
 func (f *exportFlags) checkTable(format export.Format) error {
 	switch {
 	case f.table == "":
@@ -84,7 +84,7 @@ func (f *exportFlags) checkTable(format export.Format) error {
 	return nil
 }
 
-// checkText refuses a kind of text that there is not, or where the format has none.
+// checkText rejects an unknown kind of text, and --text for other formats.
 func (f *exportFlags) checkText(format export.Format) error {
 	texts := format.Unit() == export.Records || format == export.Text || format == export.MD
 	switch {
@@ -96,7 +96,7 @@ func (f *exportFlags) checkText(format export.Format) error {
 	return nil
 }
 
-// dataset is what the tables of an archive are made of.
+// dataset returns the options of the table.
 func (f *exportFlags) dataset(a *opened, dir string, now time.Time) (d export.Dataset, err error) {
 	d.Table = f.table
 	switch f.table {
@@ -109,14 +109,14 @@ func (f *exportFlags) dataset(a *opened, dir string, now time.Time) (d export.Da
 	return d, err
 }
 
-// tableMemory bounds what the garbage collector lets a table of an export take, in
-// octets: about 100 MB are in use. memoryOfRow is what each URL adds to it.
+// tableMemory limits the heap, in octets, during the export of a table; about 100 MB are live.
+// memoryOfRow is added per URL.
 const (
 	tableMemory = 144 << 20
 	memoryOfRow = 16
 )
 
-// exportArchive writes an archive to a file.
+// exportArchive exports an archive to a file.
 func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) (err error) {
 	format, ok := export.FormatOf(strings.ToLower(f.format), out)
 	switch {
@@ -200,7 +200,7 @@ func (f *exportFlags) signer(format export.Format) (*identity.Signer, error) {
 	return s, keyError(err, f.sign, "curtsy identity new --wacz FILE")
 }
 
-// checkSingle: --single goes with HTML alone.
+// checkSingle checks that --single is used with HTML, and only with it.
 func (f *exportFlags) checkSingle(format export.Format) error {
 	switch {
 	case f.single == "" && format == export.HTML:
@@ -280,7 +280,7 @@ func exportTable(ctx context.Context, a *opened, format export.Format, consent *
 	return rows, unlisted, err
 }
 
-// exportError gives an error of an export its exit code.
+// exportError adds an exit code to an error of an export.
 func exportError(err error, dir, out string) error {
 	again := "curtsy export " + quoted(dir) + " " + quoted(out)
 	var disk *export.DiskError

@@ -16,8 +16,8 @@ import (
 	"curtsy/publish/inventory"
 )
 
-// others are sites that a site links to. They count what is asked for, and how many
-// requests there are at a time.
+// others are sites that a site links to. They record the requests and the highest number of
+// concurrent ones.
 type others struct {
 	mu            sync.Mutex
 	asked         map[string]int // by method and path
@@ -80,7 +80,7 @@ func TestLinksToOtherSites(t *testing.T) {
 	o := &others{asked: map[string]int{}}
 	there := httptest.NewServer(o)
 	defer there.Close()
-	own := map[string]string{} // those that fail have a host each: it is left alone for a while
+	own := map[string]string{} // failing URLs have a host each, because a failing host is left alone for a while
 	for _, path := range []string{"/500", "/999", "/cut", "/busy", "/busier", "/later"} {
 		s := httptest.NewServer(&others{asked: map[string]int{}})
 		defer s.Close()
@@ -103,13 +103,13 @@ func TestLinksToOtherSites(t *testing.T) {
 	closed.Close()
 	want := map[string]struct {
 		verdict inventory.Verdict
-		reason  string // in it
+		reason  string // substring
 	}{
 		"/fine": {inventory.OK, ""}, "/nohead": {inventory.OK, ""}, "/busy": {inventory.OK, ""},
 		"/moved": {inventory.OK, "moved for good: link to " + there.URL + "/fine"},
 		"/found": {inventory.OK, "redirect for now"}, "/busier": {inventory.OK, ""},
 		"/later":      {inventory.Undecided, ""},
-		"/later2":     {inventory.Undecided, ""}, // for an hour, which nobody waits for
+		"/later2":     {inventory.Undecided, ""}, // Retry-After of an hour, longer than the check waits
 		"/moved#here": {inventory.OK, "moved for good"}, "/moved#lost": {inventory.IsBroken, "no place #lost"},
 		"/found#gone": {inventory.IsBroken, "no place #gone"}, "/moved-to-part#any": {inventory.OK, "redirect for now"},
 		"/paper.pdf#page=2": {inventory.OK, ""}, "/fine#L12": {inventory.OK, ""},

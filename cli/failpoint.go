@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// failpointVariable is for tests, and no setting.
+// failpointVariable is for tests only.
 const failpointVariable = "CURTSY_FAILPOINT"
 
-// failpoint kills the process, as kill -9 does, at the named point of a
-// commit: CURTSY_FAILPOINT=NAME or NAME:COUNT, for the COUNTth time it is
-// passed. It is how the durability promise is tested; see storage.Options.
+// failpoint kills the process like kill -9 at the named point of a commit:
+// CURTSY_FAILPOINT=NAME, or NAME:COUNT for the COUNTth time. It is used to test durability; see
+// storage.Options.
 func failpoint() func(string) {
 	name, count, _ := strings.Cut(os.Getenv(failpointVariable), ":")
 	if name == "" {
@@ -28,7 +28,7 @@ func failpoint() func(string) {
 			if self, err := os.FindProcess(os.Getpid()); err == nil {
 				_ = self.Kill()
 			}
-			select {} // until it takes effect
+			select {} // until the signal takes effect
 		}
 	}
 }

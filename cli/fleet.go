@@ -19,9 +19,9 @@ import (
 	"curtsy/internal/legible"
 )
 
-// fleetAt says where a fleet is.
+// fleetAt says how to reach a fleet.
 type fleetAt struct {
-	dir           string // of a process on this machine
+	dir           string // directory of a process on this machine
 	join          string // URLs of servers
 	cert, key, ca string
 }
@@ -41,7 +41,7 @@ func fleetCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// connect connects to the fleet, to ask one kind of request.
+// connect connects to the fleet for one kind of request.
 func (at *fleetAt) connect(do string) (*nats.Conn, error) {
 	n, err := at.dial(fleet.Needs(do))
 	if err != nil && at.join != "" {
@@ -64,14 +64,14 @@ func (at *fleetAt) dial(needs engine.Role) (*nats.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if role := engine.OwnRole(conf); role != "" && !role.May(needs) { // the servers refuse it, too
+	if role := engine.OwnRole(conf); role != "" && !role.May(needs) { // the servers would reject it too
 		return nil, usagef("a certificate with OU="+string(needs), "the certificate's role is %s; this needs %s", role,
 			needs)
 	}
 	return engine.Dial(at.join, conf)
 }
 
-// with connects to the fleet for as long as use takes, to ask one kind of request.
+// with connects to the fleet for one kind of request, and closes the connection after use.
 func (at *fleetAt) with(do string, use func(*nats.Conn) error) error {
 	n, err := at.connect(do)
 	if err != nil {
@@ -81,7 +81,7 @@ func (at *fleetAt) with(do string, use func(*nats.Conn) error) error {
 	return use(n)
 }
 
-// ask asks the fleet one thing.
+// ask sends one request to the fleet.
 func (at *fleetAt) ask(q fleet.Ask) (a fleet.Answer, err error) {
 	err = at.with(q.Do, func(n *nats.Conn) (err error) {
 		a, err = fleet.Request(n, q)
@@ -90,8 +90,8 @@ func (at *fleetAt) ask(q fleet.Ask) (a fleet.Answer, err error) {
 	return a, err
 }
 
-// tls is how the machines of a fleet know each other: each shows a certificate
-// of the fleet's own authority. nil where none is given.
+// tls returns the TLS configuration for mutual authentication with certificates of the fleet's
+// own authority; nil if no files are given.
 func (at *fleetAt) tls() (*tls.Config, error) {
 	if at.cert == "" && at.key == "" && at.ca == "" {
 		return nil, nil
@@ -127,11 +127,10 @@ func fleetNamesCmd(u *ui, at *fleetAt, do string) *cobra.Command {
 	})
 }
 
-// stopWait is how long pause and remove wait for the crawls to stop: what is in flight is
-// finished and saved first.
+// stopWait is how long pause and remove wait for crawls to finish and save requests in flight.
 const stopWait = 30 * time.Second
 
-// fleetStopped says when the crawls of sites that were paused or removed have stopped.
+// fleetStopped waits for the crawls of paused or removed sites to stop, and prints that.
 func fleetStopped(u *ui, n *nats.Conn, do string, names []string) error {
 	left := map[string]string{}
 	for end := time.Now().Add(stopWait); ; time.Sleep(200 * time.Millisecond) {
@@ -157,7 +156,7 @@ func fleetStopped(u *ui, n *nats.Conn, do string, names []string) error {
 	return nil
 }
 
-// fleetNames are sites as they are called, by host or by seed.
+// fleetNames converts hosts or seeds to names of sites.
 func fleetNames(args []string) (names []string) {
 	for _, a := range args {
 		if _, rest, ok := strings.Cut(a, "://"); ok {
@@ -189,7 +188,7 @@ func fleetWhyCmd(u *ui, at *fleetAt) *cobra.Command {
 	})
 }
 
-// fleetShown is what status and watch show.
+// fleetShown are the flags of status and watch.
 type fleetShown struct {
 	state, worker string
 	json          bool
@@ -271,7 +270,7 @@ func printSite(u *ui, s *fleet.SiteStatus, asJSON bool) error {
 	return nil
 }
 
-// fleetTotals says how many sites are in which state, and what is wrong with the store.
+// fleetTotals prints the number of sites by state, and problems with the store.
 func fleetTotals(u *ui, a *fleet.Answer) {
 	if a.Text != "" {
 		u.say("%s", oneLine(a.Text))
@@ -301,5 +300,5 @@ func fleetTotals(u *ui, a *fleet.Answer) {
 	u.say("%s", text)
 }
 
-// errNoStore is that of many machines without a store that all of them reach.
+// errNoStore is the error for several machines without a shared store.
 var errNoStore = errors.New("a cluster needs a store that all its machines can reach")

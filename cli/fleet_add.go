@@ -20,7 +20,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// fleetAddFlags are those of fleet add.
+// fleetAddFlags are the flags of fleet add.
 type fleetAddFlags struct {
 	every                              age
 	cron, zone, config, contact, group string
@@ -47,7 +47,7 @@ func fleetAddCmd(u *ui, at *fleetAt) *cobra.Command {
 	return c
 }
 
-// sites are those that were named, checked as crawl checks them.
+// sites returns the sites of the arguments, checked like those of crawl.
 func (f *fleetAddFlags) sites(u *ui, args []string) (list []fleet.Site, err error) {
 	var settings []byte
 	if f.config != "" {
@@ -83,7 +83,7 @@ func (f *fleetAddFlags) sites(u *ui, args []string) (list []fleet.Site, err erro
 	return list, err
 }
 
-// fleetSeeds reads URLs, and files of them.
+// fleetSeeds reads URLs, and files of URLs.
 func fleetSeeds(u *ui, args []string) (seeds []weburl.URL, err error) {
 	for _, a := range args {
 		lines := []string{a}
@@ -106,9 +106,9 @@ func fleetSeeds(u *ui, args []string) (seeds []weburl.URL, err error) {
 	return seeds, nil
 }
 
-// fleetAdd adds a page of sites at a time.
+// fleetAdd adds sites in batches.
 func fleetAdd(u *ui, at *fleetAt, sites []fleet.Site, given []string) error {
-	const page = fleet.Page / 10 // each is written to the store before the answer
+	const page = fleet.Page / 10 // each is written to the store before the response
 	added, all := 0, len(sites)
 	err := at.with("add", func(n *nats.Conn) error {
 		for now := range slices.Chunk(sites, page) {
@@ -148,7 +148,7 @@ func fleetSetCmd(u *ui, at *fleetAt) *cobra.Command {
 	})
 }
 
-// setSite changes one setting of a site.
+// setSite changes a setting of a site.
 func setSite(s *fleet.Site, key, value string) (err error) {
 	switch key {
 	case "every":
@@ -176,8 +176,8 @@ func setSite(s *fleet.Site, key, value string) (err error) {
 	return err
 }
 
-// siteOptions makes the options of a site's crawl. What the variables of a
-// worker's environment say is not the site's.
+// siteOptions makes the options for the crawl of a site. Environment variables of the worker do
+// not apply.
 func siteOptions(s fleet.Site, all logins, logger *slog.Logger) (crawler.Options, error) {
 	if err := s.Check(); err != nil {
 		return crawler.Options{}, err

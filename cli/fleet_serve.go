@@ -22,7 +22,7 @@ import (
 	"curtsy/internal/legible"
 )
 
-// fleetServeFlags are those of fleet serve.
+// fleetServeFlags are the flags of fleet serve.
 type fleetServeFlags struct {
 	store, name, listen string
 	metrics, logins     string
@@ -43,7 +43,7 @@ func fleetServeCmd(u *ui, at *fleetAt) *cobra.Command {
 	return c
 }
 
-// fleetStore is the store of a fleet on one machine.
+// fleetStore is the default store of a fleet on one machine.
 func fleetStore(dir string) string { return filepath.Join(dir, "store") }
 
 func (f *fleetServeFlags) serve(u *ui, at *fleetAt) error {
@@ -83,7 +83,7 @@ func (f *fleetServeFlags) serve(u *ui, at *fleetAt) error {
 	return f.work(u, at, alone, fleet.Options{Store: s, Connect: connect, Nodes: nodes})
 }
 
-// checkCluster refuses what cannot be a cluster before anything is begun.
+// checkCluster rejects an invalid cluster before anything is started.
 func (f *fleetServeFlags) checkCluster(at *fleetAt, conf *tls.Config) error {
 	needs := engine.RoleServe
 	switch n := len(f.cluster); {
@@ -107,7 +107,7 @@ func (f *fleetServeFlags) checkCluster(at *fleetAt, conf *tls.Config) error {
 	return nil
 }
 
-// engine starts a server, or says how to join one.
+// engine starts a server, or returns how to join one.
 func (f *fleetServeFlags) engine(at *fleetAt, conf *tls.Config) (connect func() (*nats.Conn, error), nodes int,
 	closeEngine func(), err error) {
 	if at.join != "" {

@@ -23,9 +23,9 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Every key is either one that a site of a fleet may set, or is refused with its line, by
-// the worker as well. What is refused here is what the list of keys is for: a program, a
-// file, a variable, an authority, a proxy, a path.
+// Every key either may be set by a site of a fleet, or is refused with its line, by the worker
+// too. The keys to refuse are those that name a program, a file, an environment variable, an
+// authority, a proxy or a path.
 func TestWhatASiteOfAFleetMaySet(t *testing.T) {
 	s := fleet.NewSite(weburl.MustParse("https://site.example/"))
 	s.Contact = "a@b.example"
@@ -64,7 +64,7 @@ func TestWhatASiteOfAFleetMaySet(t *testing.T) {
 	}
 }
 
-// Logins are the operator's: a site has the one of its host, and others none.
+// Logins come from the operator: a site gets the login of its own host only.
 func TestLoginsOfAFleet(t *testing.T) {
 	dir := t.TempDir()
 	token, file := filepath.Join(dir, "token"), filepath.Join(dir, "credentials.yaml")
@@ -101,7 +101,7 @@ func TestLoginsOfAFleet(t *testing.T) {
 	}
 }
 
-// fleet set changes one setting, and keeps the others.
+// fleet set changes one setting and keeps the others.
 func TestSettingsOfASite(t *testing.T) {
 	s := fleet.NewSite(weburl.MustParse("https://site.example/"))
 	s.Contact, s.Config, s.Cron = "a@b.example", []byte("limits:\n  max_pages: 3\n"), "0 3 * * *"
@@ -133,8 +133,8 @@ func TestSettingsOfASite(t *testing.T) {
 	}
 }
 
-// watch shows the sites that are being crawled, with counts of this moment, and ends with the
-// fleet; status of a worker shows those of that worker alone.
+// watch shows the sites that are being crawled with live counts, and ends when the fleet does;
+// the status of a worker shows only the sites of that worker.
 func TestWatchingAFleet(t *testing.T) {
 	t.Parallel()
 	var next atomic.Int64
@@ -182,14 +182,14 @@ func TestWatchingAFleet(t *testing.T) {
 	}
 }
 
-// fleetSaid is what a command of fleet says.
+// fleetSaid runs a fleet command and returns its exit code and output.
 func fleetSaid(args ...string) (code int, said string) {
 	var b bytes.Buffer
 	code = Main(append([]string{"fleet"}, args...), strings.NewReader(""), &b, &b)
 	return code, b.String()
 }
 
-// servedFleet is a fleet of one machine in this process, until ctx is done.
+// servedFleet runs a fleet of one machine in this process until ctx is done.
 func servedFleet(t *testing.T, ctx context.Context, dir string) (ended chan struct{}) {
 	t.Helper()
 	e, err := engine.Start(engine.Options{Dir: dir, Name: "w1"})

@@ -11,15 +11,15 @@ import (
 	"curtsy/fleet"
 )
 
-// What a site's configuration may set: whoever adds sites is not whoever runs the workers.
-// So there is no program, file, variable, authority, proxy or path in it.
+// siteKeys are the keys that a site's configuration may set. People who add sites do not
+// control the workers, so no key names a program, file, variable, authority, proxy or path.
 var siteKeys = map[string]bool{"agent": true, "contact": true, "delay": true, "concurrency": true, "render.pages": true,
 	"render.timeout":        true,
 	"fetch.connect_timeout": true, "fetch.head_timeout": true, "fetch.idle_timeout": true, "fetch.total_timeout": true,
 	"fetch.max_body": true,
 	"fetch.cookies":  true, "fetch.retries": true, "fetch.retry_base": true}
 
-// siteKey refuses a key that a site's configuration may not set.
+// siteKey rejects a key that a site's configuration may not set.
 func siteKey(key string) error {
 	section, _, _ := strings.Cut(key, ".")
 	switch section {
@@ -36,8 +36,8 @@ func siteKey(key string) error {
 		"a site sets its pace, scope, limits, traps and which pages are rendered")
 }
 
-// logins are those that a worker's operator has, by host. A site is matched to
-// them by its seed, and can name none of them.
+// logins are the credentials of a worker's operator, by host. They are selected by a site's
+// seed; a site's configuration cannot select them.
 type logins map[string]hostCredentials
 
 type hostCredentials struct {
@@ -49,7 +49,7 @@ type hostCredentials struct {
 	CA      string `yaml:"ca"`
 }
 
-// readCredentials reads a file of them; "" is none.
+// readCredentials reads a file of logins; none for "".
 func readCredentials(path string) (all logins, err error) {
 	if path == "" {
 		return nil, nil
@@ -68,14 +68,15 @@ func readCredentials(path string) (all logins, err error) {
 	return all, nil
 }
 
-// login is what a configuration has for a host; nothing for a host that is not named.
+// login sets the credentials for a host; none for an unlisted host.
 func (all logins) login(c *config, host string) {
 	h := all[host]
 	c.Login = loginConfig{Cookies: h.Cookies, Basic: h.Basic, Bearer: h.Bearer, Cert: h.Cert, Key: h.Key}
 	c.Fetch.CA = h.CA
 }
 
-// siteConfig is the configuration of a site, without what only the operator may set.
+// siteConfig returns the configuration of a site, which cannot have keys reserved for the
+// operator.
 func siteConfig(s *fleet.Site) (config, error) {
 	c := defaults()
 	if err := decodeAllowed(&c, s.Config, siteKey); err != nil {
@@ -84,7 +85,7 @@ func siteConfig(s *fleet.Site) (config, error) {
 	return c, nil
 }
 
-// setKey sets a key of a site's configuration, as section.key, or takes it away.
+// setKey sets the key section.key of a site's configuration, or removes it.
 func setKey(text []byte, key, value string) ([]byte, error) {
 	if err := siteKey(key); err != nil {
 		return nil, err

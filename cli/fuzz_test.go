@@ -8,8 +8,8 @@ import (
 	"curtsy/internal/legible"
 )
 
-// FuzzClean: nothing that a terminal obeys is left, cleaning twice changes
-// nothing, and what is harmless stays.
+// FuzzClean checks that no control sequence for terminals is left, that cleaning is idempotent,
+// and that harmless text is unchanged.
 func FuzzClean(f *testing.F) {
 	for _, s := range []string{"plain", "\x1b[31mred\x1b]0;title\a", "a\u202egpj.exe", "line\nnext\ttab\r", "\xff\xfe",
 		"\u009b2J", "‹U+001B›"} {

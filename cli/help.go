@@ -20,10 +20,11 @@ import (
 //go:embed help.txtar
 var helpFile []byte
 
-// vars are the variables that flags set, by name: "verbose,v" has a letter as well.
+// vars maps flag names to variables; "verbose,v" also has a short form.
 type vars map[string]any
 
-// flags gives fl a flag for each variable, whose value is the default. help.txtar says what each is for.
+// flags defines a flag for each variable, with its value as default. The usage texts are in
+// help.txtar.
 func flags(fl *pflag.FlagSet, list vars) {
 	for name, p := range list {
 		name, letter, _ := strings.Cut(name, ",")
@@ -46,13 +47,13 @@ func flags(fl *pflag.FlagSet, list vars) {
 	}
 }
 
-// words are what help says of a command.
+// words are the help texts of a command.
 type words struct {
 	short, long, examples string
 	flags                 map[string]string
 }
 
-// helpWords are those of help.txtar, by the names of commands.
+// helpWords are the texts of help.txtar, by command.
 var helpWords = sync.OnceValue(func() map[string]words {
 	fill := strings.NewReplacer("{formats}\n", export.About(), "{extensions}", strings.Join(export.Formats(), ", "),
 		"{tables}", strings.Join(export.Tables, ", "))
@@ -77,7 +78,7 @@ var helpWords = sync.OnceValue(func() map[string]words {
 	return all
 })
 
-// putWords gives a command, and those below it, the words of help.txtar.
+// putWords sets the help texts of a command and its subcommands.
 func putWords(c *cobra.Command) {
 	w := helpWords()[strings.TrimPrefix(c.CommandPath(), "curtsy ")]
 	c.Short, c.Long, c.Example = cmp.Or(c.Short, w.short), cmp.Or(c.Long, w.long), cmp.Or(c.Example, w.examples)
@@ -91,13 +92,12 @@ func putWords(c *cobra.Command) {
 	}
 }
 
-// newCommand makes a command whose arguments are those that use names, and whose words are in
-// help.txtar.
+// newCommand makes a command. use names its arguments; the help texts are in help.txtar.
 func newCommand(use string, run func(*cobra.Command, []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Args: arguments(use), RunE: run}
 }
 
-// helpCmd is "curtsy help COMMAND", and "curtsy help exit-codes".
+// helpCmd implements "curtsy help COMMAND" and "curtsy help exit-codes".
 func helpCmd(u *ui) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND | exit-codes]",
@@ -124,8 +124,8 @@ func helpCmd(u *ui) *cobra.Command {
 	}
 }
 
-// completeArguments offers archives where a command wants one, and leaves files
-// to the shell elsewhere.
+// completeArguments completes archives where a command expects one; elsewhere the shell
+// completes files.
 func completeArguments(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		if fields := strings.Fields(c.Use); len(fields) > 1 && strings.HasPrefix(fields[1], "DIR") &&
@@ -135,8 +135,8 @@ func completeArguments(root *cobra.Command) {
 	}
 }
 
-// completeArchive lists the archives, and the directories on the way to others,
-// that begin with what is typed.
+// completeArchive lists archives, and directories that may contain some, that begin with what
+// was typed.
 func completeArchive(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault

@@ -11,13 +11,13 @@ import (
 	"curtsy/internal/testkit/sitetest"
 )
 
-// marks are of every kind that terminals and readers obey.
+// marks has every kind of control and bidi character that terminals and readers act on.
 const marks = "\x1b]0;t\a\x7f\u0085\u009b2J\u061c\u200e\u200f\u202a\u202e\u2066\u2069"
 
 var numbered = regexp.MustCompile(`‹U\+202E›|\\u202e`)
 
-// No command prints or writes what turns the writing round or moves a cursor,
-// whatever a title, a text or a robots.txt says.
+// No command prints or writes bidi or cursor controls, whatever a title, a text or a robots.txt
+// contains.
 func TestNoOutputHoldsHiddenCharacters(t *testing.T) {
 	t.Parallel()
 	site, err := sitetest.Parse([]byte("-- / --\n<title>" + marks + "title</title><p>wombat " + marks +

@@ -18,8 +18,8 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// runHosted runs a command line for the page of curtsy app, as Main does for a
-// terminal: what a person would read goes to h.Err, what a program would, to h.Out.
+// runHosted runs a command line for the page of curtsy app, like Main for a terminal: messages
+// go to h.Err, data to h.Out.
 func runHosted(args []string, h app.Hooks) app.Outcome {
 	u := &ui{in: strings.NewReader(""), out: &dataWriter{w: io.Discard}, err: io.Discard, host: &h}
 	if h.Out != nil {
@@ -41,9 +41,8 @@ func runHosted(args []string, h app.Hooks) app.Outcome {
 	return o
 }
 
-// until makes the context of a command that has nothing in flight worth finishing: the
-// first signal ends it, the second the process; or it is that of the page that the
-// command runs for.
+// until returns the context of a command that has nothing to finish. The first signal cancels
+// it, the second ends the process. For a command run by the page, it is the page's context.
 func (u *ui) until() (ctx context.Context, release func()) {
 	if u.host != nil {
 		return context.WithCancel(u.host.Ctx)
@@ -53,7 +52,7 @@ func (u *ui) until() (ctx context.Context, release func()) {
 	return ctx, release
 }
 
-// runs makes the work of a command what cobra calls, with the context of until.
+// runs adapts work to cobra, with the context of until.
 func (u *ui) runs(work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(_ *cobra.Command, args []string) error {
 		ctx, release := u.until()
@@ -62,8 +61,8 @@ func (u *ui) runs(work func(ctx context.Context, args []string) error) func(*cob
 	}
 }
 
-// signals makes two contexts: stop ends after the first signal or call of finish,
-// ctx after the second.
+// signals returns two contexts: stop is canceled by the first signal or by finish, ctx by the
+// second.
 func (u *ui) signals() (ctx, stop context.Context, finish, release func()) {
 	if u.host != nil {
 		ctx, cancel := context.WithCancel(u.host.Ctx)
@@ -110,8 +109,8 @@ func (u *ui) attach(o *crawler.Options) {
 	}
 }
 
-// frugal keeps a process small whose one purpose is a crawl; the result stays alive
-// as long as the crawl.
+// frugal limits the memory of a process that only crawls; the result must stay alive as long as
+// the crawl.
 func (u *ui) frugal(urls int) []byte {
 	if u.host != nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"curtsy/identity"
 )
 
-// identityCmd makes keys to sign requests with, and shows what is to be published.
+// identityCmd creates keys for signing requests, and prints what has to be published.
 func identityCmd(u *ui) *cobra.Command {
 	c := &cobra.Command{
 		Use: "identity",
@@ -41,7 +41,7 @@ func identityCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// newSigner makes a key that signs archives, and prints its public half.
+// newSigner creates a key for signing archives, and prints its public key.
 func newSigner(u *ui, path string) error {
 	s, err := identity.NewSigner()
 	if err != nil {
@@ -55,7 +55,7 @@ func newSigner(u *ui, path string) error {
 	return nil
 }
 
-// secretError is an error of writing a new key.
+// secretError converts an error of writing a new key.
 func secretError(err error, path string) error {
 	if errors.Is(err, fs.ErrExist) {
 		return usagef("another FILE, or curtsy identity show "+quoted(path), "%s: already there", path)
@@ -70,13 +70,13 @@ func showIdentity(u *ui, i *identity.Identity, path string) error {
 	return nil
 }
 
-// readIdentity reads a key for --identity.
+// readIdentity reads the key of --identity.
 func readIdentity(path string) (*identity.Identity, error) {
 	i, err := identity.Read(path)
 	return i, keyError(err, path, "curtsy identity new FILE --site https://you.example")
 }
 
-// keyError is an error of reading a key; try is how to make one.
+// keyError converts an error of reading a key; try is the command that creates one.
 func keyError(err error, path, try string) error {
 	switch {
 	case err == nil:

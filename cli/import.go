@@ -24,7 +24,7 @@ type importFlags struct {
 	json  bool
 	link  bool
 	seed  string
-	quiet bool // says only what is refused
+	quiet bool // print only what is rejected
 }
 
 func importCmd(u *ui) *cobra.Command {
@@ -36,7 +36,7 @@ func importCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// importJSON is a line of the result; File is "" in that of the total.
+// importJSON is a line of the output; File is "" for the total.
 type importJSON struct {
 	File string `json:"file"`
 	importer.Counts
@@ -46,7 +46,7 @@ type importJSON struct {
 	Seed   string         `json:"seed,omitempty"`
 }
 
-// orNone is a map for JSON, where none is {} and not null.
+// orNone returns the map for JSON: {} instead of null.
 func orNone(m map[string]int) map[string]int {
 	if m == nil {
 		return map[string]int{}
@@ -94,8 +94,8 @@ func importFiles(ctx context.Context, u *ui, f *importFlags, dir string, files [
 	return sayImport(u, f, dir, r, unread)
 }
 
-// importSettings are seed and settings of the archive: those that it has, else the site of
-// the first page and the defaults.
+// importSettings returns seed and settings of the archive: its own, or the site of the first
+// page and the defaults.
 func importSettings(f *importFlags, dir string, sources []*importer.Source) (seed weburl.URL, c config, err error) {
 	if isArchive(dir) && !unbegun(dir) {
 		if seed, c, err = remembered(dir); err == nil && f.seed != "" {
@@ -115,8 +115,8 @@ func importSettings(f *importFlags, dir string, sources []*importer.Source) (see
 	return seed, c, err
 }
 
-// unbegun says that the first import, or crawl, into an archive was killed before it
-// committed anything.
+// unbegun reports whether the first import or crawl into an archive was killed before its first
+// commit.
 func unbegun(dir string) bool {
 	a, err := storage.OpenRead(dir)
 	if err != nil {
@@ -132,7 +132,7 @@ func refusalText(r *importer.Refusal) string {
 	return fmt.Sprintf("%s at %s: %s", r.File, r.At, strings.TrimSpace(r.URL+" "+r.What))
 }
 
-// sayImport says what came of an import.
+// sayImport prints the result of an import.
 func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int) error {
 	for i := range r.Files {
 		file := &r.Files[i]
@@ -167,7 +167,7 @@ func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int
 	return nil
 }
 
-// countsText is what became of the records.
+// countsText formats the counts of records.
 func countsText(c *importer.Counts) string {
 	parts := []string{legible.Count(c.Records, "record"), fmt.Sprintf("%d kept", c.Kept)}
 	for _, p := range []struct {
@@ -196,16 +196,16 @@ func (b *stepBar) showImport(p importer.Progress) {
 	b.show(p.File, p.Read, p.Size)
 }
 
-// importsDir is where archives that were made of a file to be shown once lie, below the
-// account's cache directory. They are derived, and may be deleted.
+// importsDir is the directory, below the account's cache directory, of archives made from files
+// to show them. They may be deleted.
 const importsDir = "curtsy/imports"
 
-// asArchive is the directory of an archive: the path itself, or where it is a file of
-// another program, the archive that it was imported to.
+// asArchive returns the directory of an archive: path itself or, if it is a file of another
+// program, the archive that it was imported to.
 func asArchive(ctx context.Context, u *ui, path string) (string, error) {
 	st, err := os.Stat(path)
 	if err != nil || !st.Mode().IsRegular() {
-		return path, nil // whoever opens it says what is wrong
+		return path, nil // opening it will report the error
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -224,7 +224,7 @@ func asArchive(ctx context.Context, u *ui, path string) (string, error) {
 	dropImports(all, file, filepath.Base(dir))
 	u.say("%s is imported to %s first", path, dir)
 	err = importFiles(ctx, u, &importFlags{quiet: true}, dir, []string{path})
-	if errors.Is(err, importer.ErrParts) { // what could not be read was said
+	if errors.Is(err, importer.ErrParts) { // unreadable parts were reported
 		err = nil
 	}
 	if err != nil {
@@ -233,7 +233,7 @@ func asArchive(ctx context.Context, u *ui, path string) (string, error) {
 	return dir, os.WriteFile(dir+".whole", nil, 0o600)
 }
 
-// dropImports removes what was imported of a file before it changed.
+// dropImports removes imports of earlier versions of a file.
 func dropImports(all, file, but string) {
 	entries, err := os.ReadDir(all)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -241,7 +241,7 @@ func dropImports(all, file, but string) {
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), file+"-") && e.Name() != but {
-			_ = os.RemoveAll(filepath.Join(all, e.Name())) // it is only room that it takes
+			_ = os.RemoveAll(filepath.Join(all, e.Name())) // failure only wastes disk space
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"curtsy/usage"
 )
 
-// maxInspected is how much of a document is read, in bytes.
+// maxInspected is the most bytes read of a document.
 const maxInspected = 64 << 20
 
 // inspectFlags are the flags of `curtsy inspect`.
@@ -33,7 +33,7 @@ type inspectFlags struct {
 	json, strict    bool
 }
 
-// inspectFacts is the JSON of a document.
+// inspectFacts is the JSON output for a document.
 type inspectFacts struct {
 	Index            bool          `json:"index"`
 	Follow           bool          `json:"follow"`
@@ -61,7 +61,7 @@ type inspectLink struct {
 	Kind string `json:"kind"`
 }
 
-// inspectCmd answers what a page asks of crawlers.
+// inspectCmd reports what a page tells crawlers.
 func inspectCmd(u *ui) *cobra.Command {
 	f := inspectFlags{agents: []string{"curtsy"}}
 	c := newCommand("inspect FILE|URL", func(c *cobra.Command, a []string) error { return u.inspect(c, a[0], f) })
@@ -114,7 +114,7 @@ func (u *ui) inspect(c *cobra.Command, name string, f inspectFlags) error {
 	return strictly(f.strict, len(warnings))
 }
 
-// strictly makes warnings an error, for --strict.
+// strictly turns warnings into an error, for --strict.
 func strictly(strict bool, warnings int) error {
 	if !strict || warnings == 0 {
 		return nil
@@ -122,8 +122,8 @@ func strictly(strict bool, warnings int) error {
 	return exitWith(exitFailed, errors.New(legible.Count(warnings, "warning")), "")
 }
 
-// inspectWarnings says what of a page is meant and does nothing: directives that are
-// misspelt, in meta robots and X-Robots-Tag, and a second canonical URL.
+// inspectWarnings lists what has no effect: misspelt directives in meta robots and
+// X-Robots-Tag, and a second canonical URL.
 func inspectWarnings(page htmlmeta.Page) []string {
 	list := []string{}
 	for _, line := range page.Header.Values(htmlmeta.FromHeader) {
@@ -148,7 +148,7 @@ func inspectWarnings(page htmlmeta.Page) []string {
 	return list
 }
 
-// readTDMRep adds what the site's file says of the page.
+// readTDMRep adds the statements of the site's tdmrep.json.
 func (f *inspectFlags) readTDMRep(url weburl.URL, d *htmlmeta.Directives) error {
 	if f.tdmrep == "" {
 		return nil
@@ -170,7 +170,7 @@ func (f *inspectFlags) readTDMRep(url weburl.URL, d *htmlmeta.Directives) error 
 	return nil
 }
 
-// headerOf makes a header of the lines given.
+// headerOf parses header lines.
 func headerOf(lines []string) (http.Header, error) {
 	h := http.Header{}
 	for _, line := range lines {
@@ -184,8 +184,8 @@ func headerOf(lines []string) (http.Header, error) {
 	return h, nil
 }
 
-// inspected reads the document. A file has the type that its name says,
-// unless a header says another.
+// inspected reads the document. The type of a file follows from its name, unless a header gives
+// one.
 func (u *ui) inspected(c *cobra.Command, name, contact string, header http.Header) (htmlmeta.Page, error) {
 	if isURL(name) {
 		return fetchPage(c.Context(), u, name, contact, header)
@@ -228,7 +228,7 @@ func inspectFactsOf(doc htmlmeta.Document) inspectFacts {
 	return f
 }
 
-// inspectReport is the same for people.
+// inspectReport prints the document for people.
 func (u *ui) inspectReport(doc htmlmeta.Document) {
 	d := doc.Directives
 	u.print("%-14s %s", "kind", doc.Kind)
@@ -251,7 +251,7 @@ func (u *ui) inspectReport(doc htmlmeta.Document) {
 	}
 }
 
-// asked says what the directives forbid, in the owner's words.
+// asked lists the restrictive directives, in the owner's words.
 func asked(d htmlmeta.Directives) string {
 	var words []string
 	for word, forbids := range d.Words() {
@@ -272,7 +272,7 @@ func asked(d htmlmeta.Directives) string {
 	return strings.Join(words, ", ")
 }
 
-// foundIn says where a directive stands.
+// foundIn says where a directive is.
 func foundIn(s htmlmeta.Source) string {
 	switch {
 	case s.From != htmlmeta.FromMeta:
@@ -294,7 +294,7 @@ func placeOf(l htmlmeta.Link) string {
 	return place
 }
 
-// skippedLinks counts what is not listed.
+// skippedLinks formats the counts of links that are not listed.
 func skippedLinks(doc htmlmeta.Document) string {
 	s := ""
 	for _, n := range []struct {
@@ -313,14 +313,14 @@ func skippedLinks(doc htmlmeta.Document) string {
 	return s
 }
 
-// selectedFacts is the JSON of an element that --select selects.
+// selectedFacts is the JSON output for an element matched by --select.
 type selectedFacts struct {
 	Tag   string            `json:"tag"`
 	Text  string            `json:"text"`
 	Attrs map[string]string `json:"attrs"`
 }
 
-// inspectSelected shows what a selector selects: tag, attributes and text.
+// inspectSelected prints the elements matched by a selector: tag, attributes and text.
 func (u *ui) inspectSelected(page htmlmeta.Page, f inspectFlags) error {
 	list, err := htmlmeta.Query(page, f.selector)
 	if err != nil {

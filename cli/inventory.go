@@ -11,7 +11,7 @@ import (
 	"curtsy/storage"
 )
 
-// opened is an archive with its frontier, open for reading.
+// opened is an archive opened for reading, with its frontier.
 type opened struct {
 	*storage.Archive
 	f      *frontier.Frontier
@@ -20,10 +20,10 @@ type opened struct {
 	seed   weburl.URL
 }
 
-// openBoth opens an archive for a command that reads what the crawl knows.
+// openBoth opens an archive with its frontier.
 func openBoth(dir string) (*opened, error) { return open(dir, newOpened) }
 
-// openShown is openBoth without the frontier, which takes memory for each URL.
+// openShown opens an archive without its frontier, which takes memory per URL.
 func openShown(dir string) (*opened, error) { return open(dir, newShown) }
 
 func open(dir string, read func(*storage.Archive, string) (*opened, error)) (*opened, error) {
@@ -39,7 +39,7 @@ func open(dir string, read func(*storage.Archive, string) (*opened, error)) (*op
 	return o, nil
 }
 
-// newOpened reads what the crawl knows of an archive that is open.
+// newOpened reads state, settings and frontier of an open archive.
 func newOpened(a *storage.Archive, dir string) (*opened, error) {
 	o, err := newShown(a, dir)
 	if err == nil {
@@ -67,7 +67,7 @@ func newShown(a *storage.Archive, dir string) (*opened, error) {
 	return o, err
 }
 
-// corrupt makes what the frontier finds wrong in crawl.db a DamageError.
+// corrupt converts frontier.ErrCorrupt to a DamageError of crawl.db.
 func corrupt(err error) error {
 	if errors.Is(err, frontier.ErrCorrupt) {
 		return &storage.DamageError{File: "crawl.db", What: err.Error()}
@@ -75,12 +75,12 @@ func corrupt(err error) error {
 	return err
 }
 
-// known gives all URLs of the frontier (inventory.KnownOf).
+// known yields all URLs of the frontier (inventory.KnownOf).
 func (o *opened) known(each func(inventory.Known) error) error {
 	return corrupt(inventory.KnownOf(o.f)(each))
 }
 
-// sayIncomplete tells that the crawl has not seen all of its site yet.
+// sayIncomplete prints a note if the crawl is not finished.
 func (o *opened) sayIncomplete(u *ui) {
 	if !o.state.Finished {
 		u.say("the crawl is not complete (%s); this is what the archive has so far",

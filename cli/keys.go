@@ -9,7 +9,7 @@ import (
 	"curtsy/crawler"
 )
 
-// keys are what a person may press while a crawl runs: p, + and -, q.
+// keys handles keys pressed during a crawl: p, + and -, q.
 type keys struct {
 	mu      sync.Mutex
 	now     crawler.Steering
@@ -21,10 +21,10 @@ type keys struct {
 	ended   sync.WaitGroup
 }
 
-// leastDelay is the shortest pause that a key leads to.
+// leastDelay is the shortest delay that can be set by keys.
 const leastDelay = 100 * time.Millisecond
 
-// newKeys listens to the keyboard, where there is one. stop is what q does.
+// newKeys reads keys, if stdin is a terminal. stop is the action of q.
 func newKeys(u *ui, delay time.Duration, stop func()) *keys {
 	k := &keys{now: crawler.Steering{Delay: delay}, steer: make(chan crawler.Steering), stop: stop, say: u.say,
 		end: make(chan struct{})}
@@ -45,7 +45,7 @@ func (k *keys) close() {
 	}
 }
 
-// hint names the keys, and what they are for where there is room for that.
+// hint describes the keys, in a long and a short form.
 func (k *keys) hint() (long, short string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -58,7 +58,7 @@ func (k *keys) hint() (long, short string) {
 	return "keys: p pause, + faster, - slower, q finish", "keys: p + - q"
 }
 
-// press does what a key is for.
+// press performs the action of a key.
 func (k *keys) press(key byte) {
 	k.mu.Lock()
 	text := ""

@@ -4,7 +4,7 @@ package cli
 
 import "os"
 
-// hasKeys is false: keys are not read on this system.
+// hasKeys returns false: keys are not supported on this system.
 func hasKeys(*os.File) bool { return false }
 
 func readKeys(*os.File, <-chan struct{}, func(byte)) {}

@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hasKeys says whether somebody may press keys: in is a terminal.
+// hasKeys reports whether in is a terminal.
 func hasKeys(in *os.File) bool {
 	_, err := unix.IoctlGetTermios(int(in.Fd()), getTermios)
 	return err == nil
 }
 
-// readKeys gives each key that is pressed, at once and without showing it, until
-// end is closed; the terminal is then as it was. Signals stay what they are. A
-// job in the background reads nothing, and does not stop for it.
+// readKeys calls press with each key at once, without echo, until end is closed; then it
+// restores the terminal. Signals work as usual. A background job reads nothing and is not
+// stopped.
 func readKeys(in *os.File, end <-chan struct{}, press func(byte)) {
 	fd := int(in.Fd())
 	was, err := unix.IoctlGetTermios(fd, getTermios)
@@ -46,8 +46,9 @@ func readKeys(in *os.File, end <-chan struct{}, press func(byte)) {
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
-		// Not in read: a shell that continues a stopped job gives it a terminal that reads
-		// whole lines, and a read that waits for one is not ended by another mode.
+		// Poll instead of blocking in read: a shell that continues a stopped job may reset the
+		// terminal to line mode, and a blocked read does not notice when the mode is changed
+		// back.
 		if !readable(fd) {
 			continue
 		}
@@ -57,7 +58,7 @@ func readKeys(in *os.File, end <-chan struct{}, press func(byte)) {
 		}
 		switch err {
 		case nil, unix.EINTR, unix.EAGAIN:
-		case unix.EIO: // in the background since: it may come back
+		case unix.EIO: // now in the background; it may return
 			time.Sleep(100 * time.Millisecond)
 		default:
 			return
@@ -65,7 +66,7 @@ func readKeys(in *os.File, end <-chan struct{}, press func(byte)) {
 	}
 }
 
-// readable waits a tenth of a second for something to be read.
+// readable waits up to a tenth of a second for input.
 func readable(fd int) bool {
 	var set unix.FdSet
 	set.Set(fd)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// runLines runs a command line and gives what it printed, by lines.
+// runLines runs a command line and returns the lines that it printed.
 func runLines(t *testing.T, args ...string) (lines []string) {
 	t.Helper()
 	var out, words bytes.Buffer

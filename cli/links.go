@@ -50,7 +50,7 @@ func linksCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// ignoring reads --ignore: it says whether a URL matches one of the patterns.
+// ignoring compiles --ignore to a function that matches URLs.
 func ignoring(patterns []string) (func(url string) bool, error) {
 	var list []*regexp.Regexp
 	for _, p := range patterns {
@@ -65,16 +65,16 @@ func ignoring(patterns []string) (func(url string) bool, error) {
 	}, nil
 }
 
-// linkRows writes the links of a page, and at the end what may be said of all.
+// linkRows writes the links of each page, and a summary at the end.
 type linkRows interface {
 	page(from string, links []inventory.Link) error
 	close(broken *inventory.Targets) error
 }
 
-// linkSum writes the links that are to be shown, and counts all.
+// linkSum writes the selected links and counts all.
 type linkSum struct {
 	w         linkRows
-	only      bool // those that are broken
+	only      bool // only broken links
 	broken    inventory.Targets
 	undecided int
 }
@@ -96,8 +96,8 @@ func (s *linkSum) page(from string, links []inventory.Link) error {
 	return s.w.page(from, shown)
 }
 
-// end says how many links are broken, and is an error if any is, or if err says that
-// not all were read; try says what to do about broken ones.
+// end prints the number of broken links. It returns an error if there are any or, by err, if
+// not all links were read; try is the hint for broken links.
 func (s *linkSum) end(u *ui, a *opened, dir, try string, err error) error {
 	if err == nil {
 		err = s.w.close(&s.broken)
@@ -117,7 +117,7 @@ func (s *linkSum) end(u *ui, a *opened, dir, try string, err error) error {
 	return nil
 }
 
-// print prints the links of an archive; it is an error that one is broken.
+// print prints the links of an archive; broken links are an error.
 func (f *linksFlags) print(ctx context.Context, u *ui, dir string, ignored func(string) bool, w linkRows) (err error) {
 	a, err := openBoth(dir)
 	if err != nil {
@@ -135,7 +135,7 @@ func (f *linksFlags) print(ctx context.Context, u *ui, dir string, ignored func(
 	return sum.end(u, a, dir, "curtsy explain "+quoted(dir)+" URL", err)
 }
 
-// linkOptions are what the links of an archive are judged by.
+// linkOptions returns the options for judging the links of an archive.
 func linkOptions(a *opened) (inventory.Options, error) {
 	o := inventory.Options{Known: a.known, Now: time.Now()}
 	var co crawler.Options
@@ -165,8 +165,8 @@ func (f *linksFlags) rows(u *ui) (linkRows, error) {
 	return nil, usagef("--format junit", "no format %q: want table, csv, json, junit or sarif", f.format)
 }
 
-// targetTable is for people: a broken URL, how many pages lead there, and some of
-// them.
+// targetTable prints for people: each broken URL, the number of its links, and some of the
+// pages.
 type targetTable struct{ u *ui }
 
 func (w targetTable) page(string, []inventory.Link) error { return nil }
@@ -184,7 +184,7 @@ func (w targetTable) close(broken *inventory.Targets) error {
 	return nil
 }
 
-// linkSARIF is a result for each broken URL, with pages that lead there.
+// linkSARIF writes a result for each broken URL, with pages that link to it.
 type linkSARIF struct{ u *ui }
 
 func (w linkSARIF) page(string, []inventory.Link) error { return nil }
@@ -199,7 +199,7 @@ func (w linkSARIF) close(broken *inventory.Targets) error {
 	return writeSARIF(w.u.out, "curtsy links", list)
 }
 
-// linkTable is for people: a page, then its links.
+// linkTable prints for people: each page, then its links.
 type linkTable struct{ u *ui }
 
 func (w linkTable) page(from string, links []inventory.Link) error {
@@ -223,7 +223,7 @@ func (w linkTable) page(from string, links []inventory.Link) error {
 
 func (w linkTable) close(*inventory.Targets) error { return nil }
 
-// linkCells writes one row for each link.
+// linkCells writes a row per link.
 type linkCells struct{ rowWriter }
 
 func (w linkCells) page(_ string, links []inventory.Link) error {
@@ -239,8 +239,7 @@ func (w linkCells) page(_ string, links []inventory.Link) error {
 
 func (w linkCells) close(*inventory.Targets) error { return w.rowWriter.close() }
 
-// junit writes what CI servers read: a suite for each page, a case for each of
-// its links.
+// junit writes JUnit XML for CI servers: a suite per page, a case per link.
 type junit struct{ w io.Writer }
 
 func newJUnit(w io.Writer) (*junit, error) {

@@ -27,8 +27,8 @@ import (
 	"curtsy/publish/inventory"
 )
 
-// linkCheck is a check of links for which more is asked than what became of their URLs:
-// --external, --fragments.
+// linkCheck checks links beyond the state of their targets in the archive: --external,
+// --fragments.
 type linkCheck struct {
 	*linksFlags
 	a       *opened
@@ -37,13 +37,13 @@ type linkCheck struct {
 	site    *inventory.Site
 	probes  map[string]*preview.Probe
 
-	pages  map[string]publish.Page // whose places are known, by URL
-	wanted map[string][]string     // fragments by URL
-	places []uint64                // hashes of what fragments may name: page, '#' and id; in order
-	seed   maphash.Seed            // of places
+	pages  map[string]publish.Page // pages whose fragment identifiers are known, by URL
+	wanted map[string][]string     // fragments to check, by URL
+	places []uint64                // sorted hashes of page, '#' and id
+	seed   maphash.Seed            // for places
 }
 
-// check prints the links of an archive with what other sites say of theirs.
+// check prints the links of an archive, including what other sites answered.
 func (f *linksFlags) check(ctx context.Context, u *ui, dir string, ignored func(string) bool, w linkRows) (err error) {
 	a, err := openBoth(dir)
 	if err != nil {
@@ -72,17 +72,17 @@ func (f *linksFlags) check(ctx context.Context, u *ui, dir string, ignored func(
 	return sum.end(u, a, dir, "--broken for the list; --ignore REGEXP for what is known", err)
 }
 
-// isOwn says whether a URL is the site's.
+// isOwn reports whether a URL belongs to the site.
 func (k *linkCheck) isOwn(u weburl.URL) bool { return slices.Contains(k.a.state.Origins, u.Origin()) }
 
-// eachLinks calls each with the links of a page that are not ignored, page by page.
+// eachLinks calls each with the links of a page, without ignored ones, page by page.
 func (k *linkCheck) eachLinks(ctx context.Context, each func(from string, links []inventory.Link) error) error {
 	return k.site.Links(ctx, func(from string, links []inventory.Link) error {
 		return each(from, slices.DeleteFunc(links, func(l inventory.Link) bool { return k.ignored(l.To) }))
 	})
 }
 
-// read notes what fragments may name, and what is to be asked for.
+// read collects the fragment identifiers of the site, and the URLs to request.
 func (k *linkCheck) read(ctx context.Context) error {
 	o, err := linkOptions(k.a)
 	if err != nil {
@@ -110,7 +110,7 @@ func (k *linkCheck) read(ctx context.Context) error {
 	})
 }
 
-// want notes what other sites are to be asked for.
+// want adds a URL of another site to the requests.
 func (k *linkCheck) want(u weburl.URL, fragment string) {
 	if u.IsZero() || k.isOwn(u) {
 		return
@@ -125,8 +125,8 @@ func (k *linkCheck) want(u weburl.URL, fragment string) {
 
 func (k *linkCheck) place(url, id string) uint64 { return maphash.String(k.seed, url+"#"+id) }
 
-// leads says whether a fragment leads to a place in a page of the site. One that was
-// not read has all.
+// leads reports whether a fragment leads to a place in a page of the site. It returns true for
+// pages that were not read.
 func (k *linkCheck) leads(url, fragment string) (leads bool, err error) {
 	page, read := k.pages[url]
 	if !read {
@@ -142,13 +142,13 @@ func (k *linkCheck) leads(url, fragment string) (leads bool, err error) {
 	}), err
 }
 
-// What is read of a page in which fragments are looked for, and of its text, in octets.
+// Limits, in octets, of a page in which fragments are searched, and of its text.
 const (
 	maxRead = 16 << 20
 	maxSaid = 1 << 20
 )
 
-// wordsOf is what a page says, as one line.
+// wordsOf joins the text of a page to one line.
 func wordsOf(blocks []htmlmeta.Block) string {
 	var b strings.Builder
 	for i := range blocks {
@@ -157,10 +157,10 @@ func wordsOf(blocks []htmlmeta.Block) string {
 	return b.String()
 }
 
-// lacks are the fragments that lead nowhere in a page of another site.
+// lacks returns the fragments that lead nowhere in a page of another site.
 func lacks(at weburl.URL, contentType string, body io.Reader, fragments []string) (list []string) {
 	if kind, _, _ := mime.ParseMediaType(contentType); kind != "text/html" && kind != "application/xhtml+xml" {
-		return nil // what a fragment means there is another matter: a page of a PDF, a line of a text
+		return nil // in other types fragments have other meanings: a page of a PDF, a line of a text
 	}
 	p := htmlmeta.Page{URL: at, Header: http.Header{"Content-Type": {contentType}}}
 	p.Body, _ = io.ReadAll(io.LimitReader(body, maxRead))
@@ -174,7 +174,7 @@ func lacks(at weburl.URL, contentType string, body io.Reader, fragments []string
 	return list
 }
 
-// ask asks the other sites.
+// ask requests the URLs of other sites.
 func (k *linkCheck) ask(ctx context.Context, u *ui) error {
 	c := k.a.config
 	if err := u.readEnv(&c); err != nil {
@@ -214,14 +214,14 @@ func (k *linkCheck) ask(ctx context.Context, u *ui) error {
 	return nil
 }
 
-// judge says of a link what is known of its fragment, or of another site's page.
+// judge sets the verdict on a link with a fragment or to another site.
 func (k *linkCheck) judge(l *inventory.Link) (err error) {
 	to, fragment := l.To, l.Fragment
 	if fragment != "" {
 		l.To += "#" + fragment
 	}
 	switch {
-	case l.URL.IsZero(): // it is no URL
+	case l.URL.IsZero(): // not a URL
 	case k.isOwn(l.URL):
 		err = k.ownVerdict(l, to)
 	case !k.external:
@@ -236,8 +236,8 @@ func (k *linkCheck) judge(l *inventory.Link) (err error) {
 	return err
 }
 
-// ownVerdict says whether a link to the site itself leads to the place that it names, and
-// what another site answers that it redirects to.
+// ownVerdict checks the fragment of a link within the site, and the target if it redirects to
+// another site.
 func (k *linkCheck) ownVerdict(l *inventory.Link, to string) error {
 	end, known := k.site.End(to), l.Reason
 	switch {
@@ -263,7 +263,7 @@ func (k *linkCheck) ownVerdict(l *inventory.Link, to string) error {
 	return nil
 }
 
-// verdict says what came of asking for a URL, with its redirects followed.
+// verdict sets the verdict on a URL of another site, following redirects.
 func (k *linkCheck) verdict(l *inventory.Link, url, fragment string) {
 	p, permanent, hops := k.probes[url], true, 0
 	if p == nil {
@@ -299,7 +299,7 @@ func (k *linkCheck) verdict(l *inventory.Link, url, fragment string) {
 	}
 }
 
-// probeVerdict is the verdict on one answer.
+// probeVerdict returns the verdict on one response.
 func probeVerdict(p *preview.Probe) (inventory.Verdict, string) {
 	switch fetch.Kind(p.Kind) {
 	case fetch.KindDNS, fetch.KindRefused, fetch.KindConnect, fetch.KindTLS, fetch.KindProtocol, fetch.KindHead:
@@ -321,19 +321,19 @@ func probeVerdict(p *preview.Probe) (inventory.Verdict, string) {
 	return inventory.Undecided, cmp.Or(p.Kind+": "+p.Why, "no answer")
 }
 
-// probeCache is what other sites answered of late.
+// probeCache caches responses of other sites.
 type probeCache struct {
 	path   string
 	probes map[string]*preview.Probe
 }
 
-// How long an answer is used again: one that decides nothing, less long.
+// Lifetimes of cached responses; shorter for inconclusive ones.
 const (
 	probeAge     = 24 * time.Hour
 	undecidedAge = time.Hour
 )
 
-// readProbes reads the cache of this account; it is derived, and may be deleted.
+// readProbes reads the account's cache, which may be deleted.
 func readProbes(now time.Time) *probeCache {
 	c := &probeCache{probes: map[string]*preview.Probe{}}
 	dir, err := os.UserCacheDir()
@@ -362,7 +362,7 @@ func (c *probeCache) fresh(p *preview.Probe, now time.Time) bool {
 	return age >= 0 && age < most
 }
 
-// find gives what is known of a URL and of all these fragments of it.
+// find returns a cached response that covers the given fragments; nil if there is none.
 func (c *probeCache) find(url string, fragments []string, now time.Time) *preview.Probe {
 	p := c.probes[url]
 	if p == nil || !c.fresh(p, now) {
@@ -376,7 +376,7 @@ func (c *probeCache) find(url string, fragments []string, now time.Time) *previe
 	return p
 }
 
-// keep writes what was answered. Failing to is no failure of the command.
+// keep writes the cache. Errors are ignored.
 func (c *probeCache) keep(probes map[string]*preview.Probe) {
 	for url, p := range probes {
 		if !p.At.IsZero() && p.Kind != string(fetch.KindCanceled) {

@@ -55,7 +55,7 @@ func listCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// checkReason refuses a reason that there is none of here, and nowhere else.
+// checkReason rejects a reason that matches no rule.
 func (f *listFlags) checkReason() error {
 	known := append(judge.RuleNames(), "scope", "trap", "redirect")
 	near := func(name string) bool { return hasPrefixFold(name, f.reason) || hasPrefixFold(f.reason, name) }
@@ -66,7 +66,7 @@ func (f *listFlags) checkReason() error {
 	return usagef("--reason robots.txt", "--reason %q: no such rule; there are %s", f.reason, strings.Join(known, ", "))
 }
 
-// list prints the URLs of an archive that pass all filters.
+// list prints the URLs of an archive that match all filters.
 func list(u *ui, dir string, keep []filter, w rowWriter) error {
 	a, err := openBoth(dir)
 	if err != nil {
@@ -95,19 +95,19 @@ func listCells(r *inventory.Row) []string {
 		instant(r.First), instant(r.Last), strconv.Itoa(r.Depth), r.Via, r.Title, r.Usage.String()}
 }
 
-// filter says whether a row is wanted.
+// filter reports whether a row is selected.
 type filter func(*inventory.Row) bool
 
 func passes(keep []filter, r *inventory.Row) bool {
 	return !slices.ContainsFunc(keep, func(pass filter) bool { return !pass(r) })
 }
 
-// urlFilters are the filters of list without --versions.
+// urlFilters returns the filters without --versions.
 func (f *listFlags) urlFilters() ([]filter, error) {
 	return f.filters("state", "reason", "status", "type", "depth", "url")
 }
 
-// filters reads the flags, of which some keys are allowed.
+// filters parses the flags; keys are the allowed filter keys.
 func (f *listFlags) filters(keys ...string) ([]filter, error) {
 	var list []filter
 	given := slices.Clone(f.where)
@@ -141,7 +141,7 @@ func (f *listFlags) filters(keys ...string) ([]filter, error) {
 	return list, nil
 }
 
-// usageFilter is a filter by what the owner says about use.
+// usageFilter selects by a usage preference.
 func usageFilter(text string) (filter, error) {
 	name, value, _ := strings.Cut(text, "=")
 	category, err := usage.Parse(name)
@@ -161,7 +161,7 @@ func usageFilter(text string) (filter, error) {
 
 func filterOn(key, value string) filter {
 	switch key {
-	case "state": // what is no part of the crawl was not skipped by it
+	case "state": // what is not part of the crawl does not count as skipped
 		return func(r *inventory.Row) bool { return r.State == value && judge.Belongs(r.Rule.Rule) }
 	case "reason":
 		return func(r *inventory.Row) bool {
@@ -186,7 +186,7 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// checkFilter refuses values that no URL can have.
+// checkFilter rejects values that no URL can have.
 func checkFilter(key, value string) error {
 	switch key {
 	case "state":
@@ -206,7 +206,7 @@ func checkFilter(key, value string) error {
 	return nil
 }
 
-// number is a number for a cell; none is empty.
+// number formats a number for a cell; "" for 0.
 func number(n int) string {
 	if n == 0 {
 		return ""
@@ -214,7 +214,7 @@ func number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// instant is a time for a cell; none is empty.
+// instant formats a time for a cell; "" for none.
 func instant(t *time.Time) string {
 	if t == nil {
 		return ""
@@ -235,7 +235,7 @@ func firstLine(s string, n int) string {
 var versionColumns = []column{{"url", 0}, {"captured", -20}, {"status", 6}, {"type", -24}, {"bytes", 10}, {"digest", 0},
 	{"kept", -8}, {"shown", -5}, {"note", 0}, {"title", 0}, {"usage", 0}}
 
-// versionFilters are the filters that tell of a visit, not of its URL.
+// versionFilters returns the filters with --versions, which apply to visits.
 func (f *listFlags) versionFilters() ([]filter, error) {
 	for _, flag := range [][2]string{{"state", f.state}, {"reason", f.reason}} {
 		if flag[1] != "" {
@@ -246,7 +246,7 @@ func (f *listFlags) versionFilters() ([]filter, error) {
 	return f.filters("url", "status", "type")
 }
 
-// listVersions prints all visits that pass all filters.
+// listVersions prints the visits that match all filters.
 func listVersions(_ *ui, dir string, keep []filter, w rowWriter) error {
 	a, err := openShown(dir)
 	if err != nil {

@@ -13,23 +13,23 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// live are lines at the end of a terminal that change where they are. Lines for people
-// are written above them (ui.lines).
+// live draws lines at the bottom of a terminal and updates them in place. Other messages are
+// written above them (ui.lines).
 type live struct {
 	u     *ui
-	lines func(width int) []string        // as they are now; each is cut to the width
-	paint func(n int, text string) string // sets line n off; nil for none
+	lines func(width int) []string        // the current lines; each is truncated to the width
+	paint func(n int, text string) string // colors line n; may be nil
 	end   chan struct{}
 	ended sync.WaitGroup
 
-	drawn []int // columns that each line took
-	width int   // of the terminal at that time
+	drawn []int // width of each drawn line
+	width int   // width of the terminal when they were drawn
 }
 
-// drawEvery is how often the lines are drawn.
+// drawEvery is the interval of redrawing.
 const drawEvery = 150 * time.Millisecond
 
-// draws begins to draw lines, until close is called.
+// draws starts drawing, until close is called.
 func (l *live) draws() *live {
 	l.end = make(chan struct{})
 	l.u.mu.Lock()
@@ -52,7 +52,7 @@ func (l *live) draws() *live {
 	return l
 }
 
-// draw replaces the lines by those of now, below what is written above. The caller holds u.mu.
+// draw redraws the lines, below the text above. The caller holds u.mu.
 func (l *live) draw(above []byte) error {
 	width := cmp.Or(widthOf(l.u.err), 80)
 	var b bytes.Buffer
@@ -71,8 +71,8 @@ func (l *live) draw(above []byte) error {
 	return err
 }
 
-// erasure removes the lines: those of a terminal that has become narrower since take more
-// rows. A key that was pressed has moved the cursor, so the first column comes first.
+// erasure erases the lines. If the terminal has become narrower, they may take more rows. Since
+// the echo of a key may have moved the cursor, it starts at the first column.
 func (l *live) erasure(width int) string {
 	rows := len(l.drawn)
 	if width < l.width && reflows(os.Getenv) {
@@ -86,7 +86,7 @@ func (l *live) erasure(width int) string {
 	return fmt.Sprintf("\r\x1b[%dA\x1b[J", rows)
 }
 
-// close removes the lines for good.
+// close erases the lines and stops drawing.
 func (l *live) close() {
 	close(l.end)
 	l.ended.Wait()
@@ -96,15 +96,14 @@ func (l *live) close() {
 	_, _ = io.WriteString(l.u.err, l.erasure(cmp.Or(widthOf(l.u.err), 80)))
 }
 
-// reflows says whether the terminal breaks lines anew when it becomes narrower, as
-// all do but xterm, the console and screen, which cut them off.
+// reflows reports whether the terminal rewraps lines when it becomes narrower. Most do; xterm,
+// the Linux console and screen truncate them.
 func reflows(env func(string) string) bool {
 	term := env("TERM")
 	return env("TMUX") != "" || env("XTERM_VERSION") == "" && term != "linux" && !strings.HasPrefix(term, "screen")
 }
 
-// ellipsis is what a line that was cut ends with: a terminal of another encoding than
-// UTF-8 would show three other letters.
+// ellipsis returns the end of a truncated line, in ASCII if the locale is not UTF-8.
 func ellipsis(env func(string) string) string {
 	locale := strings.ToLower(cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG")))
 	if locale == "" || strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8") {
@@ -113,7 +112,7 @@ func ellipsis(env func(string) string) string {
 	return "..."
 }
 
-// stepBar shows how something goes, on a terminal: a bar and what is being done.
+// stepBar shows progress on a terminal: a bar and the current step.
 type stepBar struct {
 	u    *ui
 	live *live
@@ -131,7 +130,7 @@ func newStepBar(u *ui) *stepBar {
 	return b
 }
 
-// show may be called from any goroutine.
+// show updates the bar. It is safe for concurrent use.
 func (b *stepBar) show(text string, done, total int64) {
 	if b.u.host != nil && b.u.host.Step != nil {
 		b.u.host.Step(text, done, total)
@@ -149,7 +148,7 @@ func (b *stepBar) lines(int) []string {
 	return []string{"[" + strings.Repeat("=", full) + strings.Repeat("-", columns-full) + "] " + b.text}
 }
 
-// close takes the bar away; it may be called again.
+// close removes the bar; it may be called repeatedly.
 func (b *stepBar) close() {
 	if b.live != nil {
 		b.live.close()
@@ -157,22 +156,22 @@ func (b *stepBar) close() {
 	}
 }
 
-// look is how text may be set off: in colours where the terminal has them and
-// nobody asks for none (https://no-color.org).
+// look reports whether text is colored: on terminals, unless NO_COLOR is set
+// (https://no-color.org).
 type look struct{ colours bool }
 
 func lookOf(w io.Writer) look {
 	return look{isTerminal(w) && os.Getenv("NO_COLOR") == "" && !isDumb()}
 }
 
-// isDumb says whether the terminal can move no cursor.
+// isDumb reports whether the terminal cannot move its cursor.
 func isDumb() bool { return os.Getenv("TERM") == "dumb" }
 
-// drawsBars says whether lines that change are drawn.
+// drawsBars reports whether progress is drawn.
 func (u *ui) drawsBars() bool { return isTerminal(u.err) && !u.quiet && !isDumb() }
 
-// paint sets a line of the progress off: the first is bold, counts with errors
-// are red, what is going on is dim.
+// paint colors a line of the progress: the first is bold, counts with errors are red, the
+// current activity is dim.
 func (l look) paint(line int, text string, failed bool) string {
 	if !l.colours || text == "" {
 		return text

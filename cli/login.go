@@ -27,9 +27,9 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// loginConfig says where the login for the seed's origin stands. What stands
-// there is read when a crawl starts, and written nowhere; the places are not kept
-// either, or an archive from somebody else could name any file of this machine.
+// loginConfig says where the credentials for the seed's origin are. They are read when a crawl
+// starts and never stored; their places are not stored either, since an archive from somebody
+// else could name any file of this machine.
 type loginConfig struct {
 	Cookies string `yaml:"cookies" flag:"cookies"`
 	Netrc   bool   `yaml:"netrc" flag:"netrc"`
@@ -38,11 +38,11 @@ type loginConfig struct {
 	Cert    string `yaml:"cert" flag:"cert"`
 	Key     string `yaml:"key" flag:"key"`
 
-	Header http.Header `yaml:"-"` // fields of fetch.header and --header that hold credentials
+	Header http.Header `yaml:"-"` // fields of fetch.header and --header with credentials
 }
 
-// takeSecrets makes fields of fetch.header that hold credentials, by their names,
-// part of the login: all others go to every host, and are kept.
+// takeSecrets moves the fields of fetch.header that hold credentials, judging by their names,
+// to the login. All other fields are sent to every host and stored.
 func (c *config) takeSecrets() {
 	list := secretNames(c.Fetch.Header)
 	if len(list) == 0 {
@@ -55,7 +55,7 @@ func (c *config) takeSecrets() {
 	}
 }
 
-// secretNames are the names of fields that hold credentials and may be set.
+// secretNames returns the names of valid fields that hold credentials.
 func secretNames(header map[string]string) (list []string) {
 	for name, value := range header {
 		if fieldTrouble(textproto.CanonicalMIMEHeaderKey(name), value) == "" && fetch.Secret(name) {
@@ -65,7 +65,7 @@ func secretNames(header map[string]string) (list []string) {
 	return list
 }
 
-// kinds names the kinds of login that are set, for people; "" if none is.
+// kinds names the kinds of login that are set; "" if none is.
 func (l *loginConfig) kinds() string {
 	var list []string
 	for name, set := range map[string]bool{"cookies": l.Cookies != "", "netrc": l.Netrc, "basic": l.Basic != "",
@@ -80,8 +80,8 @@ func (l *loginConfig) kinds() string {
 	return strings.Join(slices.Sorted(slices.Values(list)), ", ")
 }
 
-// checkLogin refuses to continue without the login that a crawl had: what comes
-// would not be what it was.
+// checkLogin rejects continuing a crawl without the login that it had, since its pages would
+// differ.
 func (f *crawlFlags) checkLogin(archived, c *config, command string) error {
 	now := c.Login.kinds()
 	if had := archived.LoggedIn; had != "" && now == "" && !f.noLogin {
@@ -92,16 +92,16 @@ func (f *crawlFlags) checkLogin(archived, c *config, command string) error {
 	return nil
 }
 
-// sameLogin is checkLogin of an archive that may be there.
+// sameLogin is checkLogin for an archive that may exist.
 func (f *crawlFlags) sameLogin(c *config, seed weburl.URL) error {
 	_, archived, err := remembered(c.Archive)
 	if err != nil {
-		archived = config{} // there is none, or the crawl says what is wrong with it
+		archived = config{} // there is none, or the crawl will report the error
 	}
 	return f.checkLogin(&archived, c, "curtsy crawl "+quoted(seed.String()))
 }
 
-// loginOptions reads the login and the authorities of certificates.
+// loginOptions reads the credentials and the certificate authorities.
 func loginOptions(c *config, o *crawler.Options) (err error) {
 	if o.Fetch.RootCAs, err = authorities(c.Fetch.CA); err != nil {
 		return err
@@ -135,7 +135,7 @@ func loginOptions(c *config, o *crawler.Options) (err error) {
 	return nil
 }
 
-// logout is what links that end a login look like.
+// logout matches links that end a login.
 var logout = regexp.MustCompile(`(?i)[/?&=:_-](user)?(log|sign)[-_]?(out|off)([/?&=#.]|$)`)
 
 func loginCookies(c *config, seed weburl.URL, l *fetch.Login) error {
@@ -213,8 +213,8 @@ func count01(is bool) int {
 	return 0
 }
 
-// secretFrom reads the first line of a file, or of a variable: env:NAME. A
-// command line is for everybody to see, and holds no secret.
+// secretFrom reads the first line of a file, or of a variable given as env:NAME. Secrets must
+// not be on the command line, which other users can see.
 func secretFrom(flag, place string) (string, error) {
 	text := ""
 	name, isVariable := strings.CutPrefix(place, "env:")
@@ -237,7 +237,7 @@ func secretFrom(flag, place string) (string, error) {
 	return line, nil
 }
 
-// fromNetrc gives name:password for a host.
+// fromNetrc returns name:password for a host.
 func fromNetrc(host string) (string, error) {
 	path := os.Getenv("NETRC")
 	if home, err := os.UserHomeDir(); path == "" && err == nil {
@@ -269,7 +269,7 @@ func loginCertificate(c *config, _ weburl.URL, l *fetch.Login) error {
 	return nil
 }
 
-// authorities are the system's and those of a file; nil is the system's.
+// authorities returns the system's authorities and those of a file; nil for the system's only.
 func authorities(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil
@@ -288,5 +288,5 @@ func authorities(path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// bareHost is a host's name as files of logins have it.
+// bareHost returns the host name without brackets, as in login files.
 func bareHost(u weburl.URL) string { return strings.Trim(u.Hostname(), "[]") }

@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// The secrets of the test: none may be in any file, nor in what is printed.
+// The secrets of the test: none of them may appear in a file or in output.
 const (
 	apiKey  = "4p1-k3y-0f-anna"
 	session = "s3ss10n-0f-anna"
@@ -26,12 +26,12 @@ const (
 	bearer  = "t0k3n-f0r-r0b0ts"
 )
 
-// wiki is a site behind a login. It renews its cookie with the answer to /renew.
+// wiki is a site behind a login. It replaces its cookie in the answer to /renew.
 type wiki struct {
 	*httptest.Server
 	mu       sync.Mutex
 	pages    int
-	endAfter int    // pages until the session ends; 0 is never
+	endAfter int    // number of pages until the session ends; 0: it never does
 	ending   string // how it ends: login, clear, 401, form
 }
 
@@ -97,7 +97,7 @@ func (w *wiki) page(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// crawled runs curtsy in a directory and gives what it says.
+// crawled runs curtsy in a directory and returns its exit code and output.
 func crawled(t *testing.T, args ...string) (code int, said string) {
 	t.Helper()
 	var out, err bytes.Buffer
@@ -105,7 +105,7 @@ func crawled(t *testing.T, args ...string) (code int, said string) {
 	return code, out.String() + err.String()
 }
 
-// leaks lists the files below dir, and the segments unpacked, that hold a secret.
+// leaks lists the files below dir that contain a secret, looking into compressed segments too.
 func leaks(t *testing.T, dir string, secrets ...string) (found []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -134,7 +134,7 @@ func leaks(t *testing.T, dir string, secrets ...string) (found []string) {
 	return found
 }
 
-// cookieFile writes a cookies.txt with the session of a site.
+// cookieFile writes a cookies.txt with the session cookie of a site.
 func cookieFile(t *testing.T, host string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "cookies.txt")
@@ -157,7 +157,7 @@ func secretFile(t *testing.T, text string) string {
 func TestLogins(t *testing.T) {
 	t.Setenv("CURTSY_DELAY", "0s")
 	t.Setenv("CURTSY_FETCH_RETRY_BASE", "1ms")
-	t.Setenv("CURTSY_POLITENESS_GUESS_SITEMAP", "false") // requests are counted
+	t.Setenv("CURTSY_POLITENESS_GUESS_SITEMAP", "false") // since requests are counted
 	t.Setenv("CURTSY_POLITENESS_USAGE_FILES", "false")
 	t.Setenv("WIKI_TOKEN", bearer)
 	t.Setenv("NETRC", secretFile(t, "machine 127.0.0.1 login anna password "+secret))
@@ -186,7 +186,7 @@ func TestLogins(t *testing.T) {
 			if found := leaks(t, dir, "(withheld)"); len(found) == 0 {
 				t.Error("no record says that something was withheld")
 			}
-			// A crawl that was logged in does not go on as a stranger.
+			// A crawl with a login does not continue without it.
 			for _, args := range [][]string{{"resume", dir}, {"update", dir},
 				{"crawl", w.URL + "/", "--archive", dir}} {
 				if code, said := crawled(t, args...); code != 2 || !strings.Contains(said, "logged in (--"+name) {
@@ -204,7 +204,7 @@ func TestALoginThatEnds(t *testing.T) {
 	long(t)
 	t.Setenv("CURTSY_DELAY", "0s")
 	t.Setenv("CURTSY_FETCH_RETRY_BASE", "1ms")
-	t.Setenv("CURTSY_POLITENESS_GUESS_SITEMAP", "false") // requests are counted
+	t.Setenv("CURTSY_POLITENESS_GUESS_SITEMAP", "false") // since requests are counted
 	t.Setenv("CURTSY_POLITENESS_USAGE_FILES", "false")
 	for _, ending := range []string{"login", "clear", "401", "form"} {
 		t.Run(ending, func(t *testing.T) {
@@ -231,11 +231,12 @@ func TestALoginThatEnds(t *testing.T) {
 	}
 }
 
-// A login is for one origin: neither another host nor a redirect is shown it.
+// A login belongs to one origin: it is sent neither to another host nor to the target of a
+// redirect there.
 func TestLoginsGoNowhereElse(t *testing.T) {
 	t.Setenv("CURTSY_DELAY", "0s")
 	t.Setenv("CURTSY_FETCH_RETRY_BASE", "1ms")
-	t.Setenv("CURTSY_POLITENESS_GUESS_SITEMAP", "false") // requests are counted
+	t.Setenv("CURTSY_POLITENESS_GUESS_SITEMAP", "false") // since requests are counted
 	t.Setenv("CURTSY_POLITENESS_USAGE_FILES", "false")
 	var mu sync.Mutex
 	var shown []string

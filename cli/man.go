@@ -33,7 +33,7 @@ func manCmd(u *ui) *cobra.Command {
 	})
 }
 
-// manual is the manual page with the options of all commands, as they are.
+// manual returns the manual page with the options of all commands.
 func manual(root *cobra.Command) []byte {
 	page := template.Must(template.New("curtsy.1").Funcs(template.FuncMap{"roff": roff, "line": macroLine,
 		"text": manText, "options": manOptions, "usage": manUsage}).Parse(manPage))
@@ -41,13 +41,13 @@ func manual(root *cobra.Command) []byte {
 	err := page.Execute(&b, map[string]any{"Date": manDate(readVersion().Date), "Commands": visibleCommands(root),
 		"Exit": exitMeanings})
 	if err != nil {
-		panic(err) // a mistake in the template
+		panic(err) // an error in the template
 	}
 	return b.Bytes()
 }
 
-// manDate is a date as mdoc has it: that of the commit, so that the page is the
-// same wherever it is made.
+// manDate formats the date of the commit for mdoc, so that the page is the same wherever it is
+// built.
 func manDate(commit string) string {
 	t, err := time.Parse(time.RFC3339, commit)
 	if err != nil {
@@ -69,7 +69,7 @@ func manUsage(c *cobra.Command) string {
 	return macroLine(strings.Replace(c.UseLine(), "[flags]", "[options]", 1))
 }
 
-// manText is the text of a command's help; lines that are set in are shown as they are.
+// manText converts the help text of a command; indented lines are kept as they are.
 func manText(c *cobra.Command) string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimSpace(cmp.Or(c.Long, c.Short)), "\n") {
@@ -85,7 +85,7 @@ func manText(c *cobra.Command) string {
 	return strings.Join(lines, "\n")
 }
 
-// manOption is a flag of a command, with what help says of it.
+// manOption is a flag with its help text.
 type manOption struct {
 	*pflag.Flag
 	Value, Says string
@@ -101,8 +101,8 @@ func manOptions(c *cobra.Command) (list []manOption) {
 	return list
 }
 
-// roff writes text so that nothing in it is a request: no line begins with a
-// dot, and backslashes are themselves. A sentence ends its line, as mdoc wants.
+// roff escapes text for roff: no line begins with a dot, and backslashes are literal. Each
+// sentence ends a line, as mdoc requires.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\t", " ", "…", "...").Replace(s)
 	s = strings.ReplaceAll(s, ". ", ".\n")
@@ -118,11 +118,10 @@ func roff(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// macroLine is text for the line of a macro.
+// macroLine escapes text for a macro's line.
 func macroLine(s string) string { return strings.ReplaceAll(roff(s), "\n", " ") + `\&` }
 
-// manWidth is the longest line that mandoc does not complain about, less what
-// roff may put before it.
+// manWidth is the longest line accepted by mandoc, less what roff may prepend.
 const manWidth = 76
 
 // wrap breaks a line between words.

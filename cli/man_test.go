@@ -78,7 +78,7 @@ func TestCompletionOffersArchives(t *testing.T) {
 	}
 }
 
-// Every command and every flag is explained, and help.txtar explains nothing else.
+// Every command and every flag has an entry in help.txtar, and help.txtar has no other entries.
 func TestHelpHasWordsForAllThatThereIs(t *testing.T) {
 	known := map[string]map[string]bool{}
 	var walk func(c *cobra.Command)

@@ -25,7 +25,7 @@ type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
 
-// serveAssistant answers until the session ends.
+// serveAssistant runs the MCP server until the session ends.
 func serveAssistant(ctx context.Context, u *ui, dirs []string, t mcp.Transport) (err error) {
 	sources, closeAll, err := openShelves(ctx, u, dirs)
 	defer closeAll()

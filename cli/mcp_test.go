@@ -14,7 +14,7 @@ import (
 	"curtsy/internal/testkit/crawltest"
 )
 
-// askedSite is a site of which some pages are not for models.
+// askedSite is a site some of whose pages refuse use by AI models.
 const askedSite = `
 -- /robots.txt --
 User-agent: *
@@ -43,7 +43,7 @@ HTTP 404
 
 `
 
-// callTool calls a tool, again as long as what it searches is being made.
+// callTool calls a tool, and retries while the search index is being built.
 func callTool(ctx context.Context, s *mcp.ClientSession, name string, args map[string]any) (refused bool, text string,
 	err error) {
 	for err == nil && (text == "" || strings.Contains(text, "index is being built")) {
@@ -146,8 +146,7 @@ func TestAnAssistantAsks(t *testing.T) {
 	}
 }
 
-// Of two archives that have a page, each hit is given or refused by what its own copy is
-// for.
+// When two archives have a page, each hit is allowed or refused by the permit of its own copy.
 func TestAnAssistantIsRefusedWhatTheHitsArchiveRefuses(t *testing.T) {
 	t.Parallel()
 	s, seed := crawltest.Site(t, "-- /robots.txt --\nUser-agent: *\nAllow: /\n-- / --\n<title>Manual</title><p>Opening OPEN\n")

@@ -20,12 +20,12 @@ import (
 	"curtsy/internal/room"
 )
 
-// metrics are what a process says of itself to a Prometheus. No label holds a
-// URL, a host or anything else that a site may choose.
+// metrics are the Prometheus metrics of a process. No label has a value that a site controls,
+// such as a URL or host.
 type metrics struct {
 	registry *prometheus.Registry
-	ready    func() (why string) // why it is not ready; "" when it is
-	status   func() any          // what /status says
+	ready    func() (why string) // why it is not ready; "" if it is
+	status   func() any          // the content of /status
 }
 
 func newMetrics(dir string, ready func() (why string), status func() any) *metrics {
@@ -43,7 +43,7 @@ func newMetrics(dir string, ready func() (why string), status func() any) *metri
 	return m
 }
 
-// unless is a text, but "" where something is so.
+// unless returns text, or "" if is.
 func unless(is bool, text string) string {
 	if is {
 		return ""
@@ -51,9 +51,9 @@ func unless(is bool, text string) string {
 	return text
 }
 
-// listen answers at an address until the function that it returns is called.
+// listen serves metrics at an address until end is called.
 func (m *metrics) listen(address string) (end func(), err error) {
-	// What is asked has neither a login nor TLS, so nobody else may ask.
+	// There is no authentication or TLS, so only this machine has access.
 	if address, err = localAddress("--metrics", address, false, "--metrics 127.0.0.1:9464"); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (m *metrics) listen(address string) (end func(), err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(l) // ErrServerClosed
+		_ = server.Serve(l) // always ErrServerClosed
 	}()
 	return func() {
 		stopServer(server)
@@ -99,19 +99,19 @@ func (m *metrics) handler() http.Handler {
 	}, mux)
 }
 
-// fleetMetrics are those of a worker, read when they are asked for.
+// fleetMetrics are the metrics of a worker, collected on request.
 type fleetMetrics struct {
 	gauges                                                                    func() fleet.Gauges
 	sites, running, margin, takeovers, fenced, messages, save, unwritten, due *prometheus.Desc
 }
 
-// watchFleet lets a worker be asked at an address, if one is given: as a worker,
-// and for the sums of the crawls that it runs. Each crawl's options pass through with.
+// watchFleet serves the metrics of a worker and the totals of its crawls, if an address is
+// given. The options of each crawl must be passed to with.
 func watchFleet(address, dir string) (with func(*crawler.Options), listen func(*fleet.Worker) (end func(), err error)) {
 	if address == "" {
 		return func(*crawler.Options) {}, func(*fleet.Worker) (func(), error) { return func() {}, nil }
 	}
-	var w *fleet.Worker // set before anybody may ask
+	var w *fleet.Worker // set before requests are accepted
 	c := newCrawlMetrics(func() []status.Status { return slices.Collect(maps.Values(w.Crawls())) })
 	return func(o *crawler.Options) { o.OnCommit = c.commit }, func(worker *fleet.Worker) (end func(), err error) {
 		w = worker
@@ -122,7 +122,7 @@ func watchFleet(address, dir string) (with func(*crawler.Options), listen func(*
 	}
 }
 
-// workerStatus is /status of a worker.
+// workerStatus is the content of /status of a worker.
 func workerStatus(g fleet.Gauges, crawls map[string]status.Status) any {
 	return struct {
 		Sites  map[string]int           `json:"sites"`

@@ -10,8 +10,8 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// crawlMetrics are those of the crawls of this process: counted at each commit,
-// and the sums of what the last statuses say.
+// crawlMetrics are the metrics of the crawls in this process: counters updated at each commit,
+// and totals of the latest statuses.
 type crawlMetrics struct {
 	running            func() []status.Status
 	visits, records    *prometheus.CounterVec
@@ -22,7 +22,7 @@ type crawlMetrics struct {
 	urls, skipped, run *prometheus.Desc
 }
 
-// watchMetrics lets a crawl be asked at an address, if one is given.
+// watchMetrics serves the metrics of a crawl, if an address is given.
 func watchMetrics(address, dir string, o *crawler.Options) (end func(), err error) {
 	if address == "" {
 		return func() {}, nil
@@ -81,7 +81,7 @@ func newCrawlMetrics(running func() []status.Status) *crawlMetrics {
 	return c
 }
 
-// commit is crawler.Options.OnCommit.
+// commit implements crawler.Options.OnCommit.
 func (c *crawlMetrics) commit(done crawler.Commit) {
 	c.commits.Observe(done.Took.Seconds())
 	for _, v := range done.Visits {
@@ -103,7 +103,7 @@ func (c *crawlMetrics) visit(v *crawllog.Visit) {
 	c.committed.Set(float64(v.At.UnixMilli()) / 1000)
 }
 
-// outcomeOf is what came: 2xx to 5xx, other, or error where no answer came.
+// outcomeOf classifies a response: 2xx to 5xx, other, or error without response.
 func outcomeOf(v *crawllog.Visit) string {
 	switch {
 	case v.Status == 0:

@@ -88,8 +88,8 @@ func TestMetricsOfAFleet(t *testing.T) {
 	}
 }
 
-// A worker's /status has the crawl of each site by its name; its metrics have the
-// sums, and no site's name.
+// The /status of a worker lists the crawl of each site by name; its metrics have only the sums
+// and no site names.
 func TestMetricsOfTheCrawlsOfAFleet(t *testing.T) {
 	with, _ := watchFleet("127.0.0.1:0", t.TempDir())
 	var o crawler.Options
@@ -113,7 +113,7 @@ func ask(m *metrics, path string) *httptest.ResponseRecorder {
 	return w
 }
 
-// A page in a browser of this machine reads no metrics, whatever its name resolves to.
+// A page in a browser on this machine cannot read the metrics, even by DNS rebinding.
 func TestMetricsAreNotForPages(t *testing.T) {
 	h := newMetrics(t.TempDir(), func() string { return "" }, func() any { return 0 }).handler()
 	for _, c := range []struct {

@@ -33,7 +33,7 @@ type mirrorFlags struct {
 	browser string
 	sample  int
 
-	quiet bool                                   // says nothing of what was made
+	quiet bool                                   // print nothing about the result
 	still func(url string) ([]byte, bool, error) // mirror.Options.Still
 	found *inventory.Targets                     // the site's broken URLs, for its report
 }
@@ -78,14 +78,14 @@ func mirrorCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// What the runtime may hold while a mirror is made, in octets, garbage included: what is read
-// and written, and of each URL its entry and its name.
+// Limits on the heap while a mirror is made, in octets, including garbage: for data read and
+// written, and per URL for its entry and name.
 const (
 	mirrorMemory = 96 << 20
 	memoryOfFile = 180
 )
 
-// muchToWrite is from how many octets on a mirror's size is said beforehand.
+// muchToWrite is the size of a mirror, in octets, from which on it is announced.
 const muchToWrite = 10 << 20
 
 // exportMirror makes the mirror of an archive.
@@ -147,7 +147,8 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	return sayMirror(u, f, out, r)
 }
 
-// asOf reads --at, the time as of which a site is shown. One before the first visit has nothing to show.
+// asOf parses --at, the time at which the site is shown. A time before the first visit is an
+// error.
 func asOf(a *storage.Archive, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -168,7 +169,7 @@ func asOf(a *storage.Archive, text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// sayMirror says what came of an export.
+// sayMirror prints the result of an export.
 func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 	if f.json {
 		if err := u.json(r); err != nil {
@@ -201,7 +202,7 @@ func runs(n int) string {
 	return legible.Count(n, "page") + " run"
 }
 
-// withheldText says how many URLs their pages keep from being shown.
+// withheldText formats the number of URLs that may not be shown.
 func withheldText(r *mirror.Result) string {
 	if r.Expired > 0 {
 		return fmt.Sprintf("%d withheld, %d expired", r.Withheld, r.Expired)
@@ -209,7 +210,7 @@ func withheldText(r *mirror.Result) string {
 	return fmt.Sprintf("%d withheld", r.Withheld)
 }
 
-// problems lists what a check found.
+// problems prints the problems of a mirror.
 func problems(u *ui, f *mirrorFlags, out string, list []mirror.Problem) error {
 	if len(list) == 0 {
 		return nil
@@ -222,7 +223,7 @@ func problems(u *ui, f *mirrorFlags, out string, list []mirror.Problem) error {
 	return exitWith(exitFailed, fmt.Errorf("%s: %s", out, legible.Count(len(list), "problem")), "")
 }
 
-// checkMirror proves a mirror that is there.
+// checkMirror checks an existing mirror.
 func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, args []string) error {
 	dir, out := "", args[len(args)-1]
 	if len(args) > 1 {
@@ -258,7 +259,7 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, args []string) erro
 	return cmp.Or(problems(u, f, out, r.Problems), err)
 }
 
-// mirrorError gives an error of an export of so many bytes its exit code.
+// mirrorError adds an exit code to an error of an export of about bytes octets.
 func mirrorError(err error, dir, out string, bytes int64) error {
 	var disk *mirror.DiskError
 	switch {
@@ -277,7 +278,7 @@ func mirrorError(err error, dir, out string, bytes int64) error {
 	return archiveError(err, dir)
 }
 
-// checkError gives an error of a check its exit code.
+// checkError adds an exit code to an error of a check.
 func checkError(err error, out string) error {
 	switch {
 	case errors.Is(err, mirror.ErrNotOurs):
@@ -290,12 +291,12 @@ func checkError(err error, out string) error {
 	return archiveError(err, out)
 }
 
-// noRights says whether the system forbids what was tried.
+// noRights reports whether the system denied the access.
 func noRights(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// showMirror shows the progress of an export or of its check.
+// showMirror shows the progress of an export or check.
 func (b *stepBar) showMirror(p mirror.Progress) {
 	b.show(fmt.Sprintf("%s %d of %d", p.Step, p.Done, p.Total), int64(p.Done), int64(p.Total))
 }

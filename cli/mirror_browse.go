@@ -18,15 +18,15 @@ import (
 	"curtsy/storage"
 )
 
-// How a mirror is looked at: tabs at a time, links of a page that are clicked on, and
-// how long a page may be busy.
+// Parameters of browsing a mirror: concurrent tabs, links to click per page, and the time limit
+// of a page.
 const (
 	browseTabs   = 2
 	browseClicks = 2
 	browseTime   = 10 * time.Second
 )
 
-// browser finds the one that a mirror is looked at in. The caller closes it.
+// findBrowser finds and starts the browser. The caller closes it.
 func (f *mirrorFlags) findBrowser() (*render.Browser, error) {
 	path, err := render.Find(f.browser)
 	if err != nil {
@@ -77,8 +77,8 @@ func (f *mirrorFlags) browse(ctx context.Context, u *ui, dir, out string, b mirr
 	return opened, nil
 }
 
-// sayOlder says so of a mirror that was made before the last round of its archive: pages
-// that changed since then differ.
+// sayOlder prints a note if a mirror is older than the last round of its archive: then changed
+// pages differ.
 func sayOlder(u *ui, a *storage.Archive, dir, out string) {
 	var st status.State
 	_, err := a.Crawl(&st)
@@ -89,7 +89,7 @@ func sayOlder(u *ui, a *storage.Archive, dir, out string) {
 	}
 }
 
-// looker shows pages in a browser.
+// looker returns a function that shows pages in a browser.
 func looker(browser *render.Browser, documents bool) func(context.Context, mirror.View) (*mirror.Seen,
 	*mirror.Seen, error) {
 	return func(ctx context.Context, v mirror.View) (*mirror.Seen, *mirror.Seen, error) {
@@ -107,8 +107,8 @@ func looker(browser *render.Browser, documents bool) func(context.Context, mirro
 	}
 }
 
-// sayOpened says what a browser showed of a mirror. A page that is right in no form, or
-// whose text its scripts take away, is an error.
+// sayOpened prints what a browser showed of a mirror. Pages that are right in no form, or that
+// lose their text, are an error.
 func sayOpened(u *ui, f *mirrorFlags, out string, r *mirror.Opened) error {
 	lost := 0
 	for i := range r.Judged {
@@ -143,12 +143,12 @@ func are(n int, thing string) string {
 	return legible.Count(n, thing) + " are"
 }
 
-// repairMirror makes the mirror of an archive, opens its pages, and makes it again with
-// the still form of those that their scripts empty or destroy.
+// repairMirror makes the mirror of an archive, opens its pages, and makes it again with the
+// still form of pages that their scripts break.
 func repairMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) error {
 	made := *f
 	made.json, made.quiet = false, true
-	made.still = func(string) ([]byte, bool, error) { return nil, false, nil } // all are judged as they run
+	made.still = func(string) ([]byte, bool, error) { return nil, false, nil } // all pages are judged with scripts
 	if err := exportMirror(ctx, u, &made, dir, out); err != nil {
 		return err
 	}

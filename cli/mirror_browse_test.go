@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A page that its script empties, one that a module makes and one that is as it came: the
-// check in a browser tells them apart, and the repaired mirror is right from the disk.
+// The check in a browser tells apart a page that its script empties, one that a module builds
+// and one that is unchanged; the repaired mirror then works from the disk.
 func TestAMirrorIsJudgedInABrowser(t *testing.T) {
 	browser := os.Getenv("CURTSY_TEST_BROWSER")
 	if browser == "" {
@@ -27,7 +27,8 @@ func TestAMirrorIsJudgedInABrowser(t *testing.T) {
 		"/sub/chunked.html": `<!doctype html><title>Chunked</title><link rel=preload as=script href=/lib/chunk.js><p id=c></p><script src=/lib/first.js></script>`,
 		"/lib/first.js":     `window.TURBOPACK = []; c.textContent = document.currentScript.getAttribute("src"); const s = document.createElement("script"); s.src = "/lib/" + ["chunk", "js"].join("."); document.head.append(s)`,
 		"/lib/chunk.js":     `c.textContent += " and made by a chunk"`,
-		// What a browser refuses from a disk: data by fetch and XMLHttpRequest, a worker with what it loads.
+		// What browsers refuse on file: URLs: data by fetch and XMLHttpRequest, and a worker
+		// with what it loads.
 		"/data.html": `<!doctype html><title>Data</title><h1>A page of data</h1><p id=f></p><p id=x></p><p id=w></p><script src=/lib/data.js></script>`,
 		"/lib/data.js": `fetch("lib/words.json").then(r => r.json()).then(j => { f.textContent = "fetched " + j.words });
 const q = new XMLHttpRequest(); q.open("GET", "/lib/words.json?v=1"); q.responseType = "json"; q.onload = () => { x.textContent = "requested " + q.response.words }; q.send();

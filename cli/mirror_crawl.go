@@ -11,11 +11,11 @@ import (
 	"curtsy/publish/mirror"
 )
 
-// crawlAndMirror crawls and, where it was asked for, exports what there is,
-// be the crawl complete or stopped. The crawl's own ending counts first.
+// crawlAndMirror crawls and, if requested, makes a mirror, whether the crawl is complete or
+// stopped. The exit code of the crawl takes precedence.
 func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	if err := mirrorPlace(f.mirror, c, seed); err != nil {
-		return err // now, not after hours
+		return err // before the crawl, which may take hours
 	}
 	err := runCrawl(u, f, c, seed)
 	code := exitCode(err)
@@ -32,7 +32,7 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		}
 	}
 	if f.mirror != "" || !f.noReport {
-		debug.FreeOSMemory() // what the crawl held
+		debug.FreeOSMemory() // free the memory of the crawl
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	made, mirrored := f.mirrorEnd(u, c, seed, code)
@@ -43,8 +43,8 @@ func crawlAndMirror(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	return cmp.Or(err, mirrored)
 }
 
-// mirrorEnd makes the mirror that was asked for, if the crawl ended so that there
-// is one to make, and says what a report may have of it.
+// mirrorEnd makes the requested mirror, if the crawl ended with something to show, and returns
+// what the report needs of it.
 func (f *crawlFlags) mirrorEnd(u *ui, c *config, seed weburl.URL, code int) (of reportOf, err error) {
 	of.out = filepath.Join(c.Archive, "report.html")
 	if f.mirror == "" || code != exitDone && code != exitStopped {
@@ -61,12 +61,12 @@ func (f *crawlFlags) mirrorEnd(u *ui, c *config, seed weburl.URL, code int) (of 
 	return of, err
 }
 
-// reportedAtEnd is how many URLs an archive may know for its report to be written
-// with the crawl: it takes memory for each of them.
+// reportedAtEnd is the most URLs for which the report is written after the crawl, since it
+// takes memory per URL.
 const reportedAtEnd = 50_000
 
-// reportEnd writes the report of what there is now, with its mirror, and says
-// what may be done with it. Failing to write it changes nothing else.
+// reportEnd writes the report on the archive and its mirror, and says what can be done next.
+// Errors do not affect the exit code.
 func (f *crawlFlags) reportEnd(u *ui, c *config, code int, of reportOf) {
 	if !f.ran || code != exitDone && code != exitStopped {
 		return
@@ -81,7 +81,7 @@ func (f *crawlFlags) reportEnd(u *ui, c *config, code int, of reportOf) {
 		}
 	}
 	if code == exitDone {
-		if list, err := remarks(c.Archive); err == nil { // else another command says so
+		if list, err := remarks(c.Archive); err == nil { // otherwise another command will report it
 			for _, text := range list {
 				u.say("%s", text)
 			}
@@ -96,7 +96,7 @@ func (f *crawlFlags) reportEnd(u *ui, c *config, code int, of reportOf) {
 	}
 }
 
-// mirrorPlace says what is wrong with the place of a mirror, before the crawl.
+// mirrorPlace returns an error if the mirror cannot be written, before the crawl.
 func mirrorPlace(out string, c *config, seed weburl.URL) error {
 	if out == "" {
 		return nil
@@ -118,7 +118,7 @@ func mirrorPlace(out string, c *config, seed weburl.URL) error {
 	return nil
 }
 
-// holds says whether a path is a directory, or lies below it.
+// holds reports whether path is dir or below it.
 func holds(dir, path string) bool {
 	dir, err1 := filepath.Abs(dir)
 	path, err2 := filepath.Abs(path)

@@ -16,8 +16,8 @@ import (
 	"curtsy/storage"
 )
 
-// mirrorOptions reads from an archive what its mirror needs to know of the
-// crawl: the seed, how it ended, what it left out, and Clean-param.
+// mirrorOptions reads from an archive what its mirror needs: the seed, how the crawl ended,
+// what it left out, and Clean-param.
 func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 	in, err := newOpened(a, dir)
 	if err != nil {
@@ -42,7 +42,7 @@ func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
 	return o, nil
 }
 
-// broken gives the site's broken URLs.
+// broken returns the site's broken URLs.
 func (o *opened) broken(ctx context.Context) (*inventory.Targets, error) {
 	links, err := linkOptions(o)
 	if err != nil {
@@ -51,7 +51,7 @@ func (o *opened) broken(ctx context.Context) (*inventory.Targets, error) {
 	return inventory.Broken(ctx, o.Archive, links)
 }
 
-// unfinished says why the crawl of an archive has not come to its end.
+// unfinished says why the crawl of an archive is not finished.
 func unfinished(a *storage.Archive, st *status.State, f *frontier.Frontier) string {
 	why := st.Ended
 	switch {
@@ -63,8 +63,8 @@ func unfinished(a *storage.Archive, st *status.State, f *frontier.Frontier) stri
 	return fmt.Sprintf("%s, %s queued", why, legible.Count(f.Counts().Queued(), "URL"))
 }
 
-// eachLeft gives what the crawl knows of and did not fetch. What was fetched
-// and failed, the visits tell.
+// eachLeft yields the URLs that the crawl knows and did not fetch. Failed fetches are visits,
+// so they are not among them.
 func eachLeft(f *frontier.Frontier, each func(mirror.Left) error) error {
 	for class := range judge.NumClasses {
 		err := f.Each(class, func(found frontier.Found) error {
@@ -81,7 +81,7 @@ func eachLeft(f *frontier.Frontier, each func(mirror.Left) error) error {
 	return nil
 }
 
-// cleanParams gives the folding that the site's own Clean-param lines ask for.
+// cleanParams returns the function that applies the site's Clean-param lines.
 func cleanParams(a *storage.Archive, origins []string, o rules.Options) (func(weburl.URL) (weburl.URL, bool), error) {
 	robots := map[string]*rules.Robots{}
 	for _, origin := range origins {

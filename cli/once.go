@@ -15,8 +15,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// once makes options for fetching a single file of a site, by the defaults,
-// CURTSY_… variables and, if it is not empty, the contact.
+// once makes options for fetching a single file of a site, from the defaults, CURTSY_…
+// variables and, if not empty, the contact.
 func once(u *ui, name, contact string) (weburl.URL, crawler.Options, error) {
 	url, err := seedURL(name)
 	if err != nil {
@@ -31,7 +31,7 @@ func once(u *ui, name, contact string) (weburl.URL, crawler.Options, error) {
 	return url, o, err
 }
 
-// fetchRobots gets a robots.txt politely.
+// fetchRobots fetches a robots.txt politely.
 func fetchRobots(ctx context.Context, u *ui, name, contact string) (robotsText, error) {
 	url, o, err := once(u, name, contact)
 	if err != nil {
@@ -44,7 +44,7 @@ func fetchRobots(ctx context.Context, u *ui, name, contact string) (robotsText, 
 	return robotsText{body: a.Body, status: a.Status, ctype: a.Type, from: url.Origin() + "/robots.txt"}, nil
 }
 
-// fetchSitemap gets a sitemap politely; the caller closes it.
+// fetchSitemap fetches a sitemap politely; the caller closes it.
 func fetchSitemap(ctx context.Context, u *ui, name, contact string) (io.ReadCloser, error) {
 	p, err := fetchOnce(ctx, u, name, contact)
 	if err != nil {
@@ -57,8 +57,8 @@ func fetchSitemap(ctx context.Context, u *ui, name, contact string) (io.ReadClos
 	return io.NopCloser(bytes.NewReader(p.Body)), nil
 }
 
-// fetchPage gets a page politely, whatever its status; the lines of header are
-// added to its own.
+// fetchPage fetches a page politely, whatever its status. The lines of header are added to the
+// response header.
 func fetchPage(ctx context.Context, u *ui, name, contact string, header http.Header) (htmlmeta.Page, error) {
 	p, err := fetchOnce(ctx, u, name, contact)
 	if err != nil {
@@ -88,7 +88,7 @@ func fetchOnce(ctx context.Context, u *ui, name, contact string) (*preview.Page,
 	return p, nil
 }
 
-// onceError gives an error of fetching a single file its exit code.
+// onceError adds an exit code to an error of fetching a single file.
 func onceError(err error) error {
 	var denied *preview.DeniedError
 	var none *preview.NoRobotsError

@@ -12,8 +12,8 @@ import (
 	"curtsy/internal/testkit/sitetest"
 )
 
-// The examples for CI servers in packaging/ci are run as they are written, as far as
-// that goes without their servers.
+// The examples for CI servers in packaging/ci are run as they are written, as far as that is
+// possible without their servers.
 func TestExamplesForCI(t *testing.T) {
 	long(t)
 	if _, err := exec.LookPath("bash"); err != nil {
@@ -72,7 +72,8 @@ func TestExamplesForCI(t *testing.T) {
 	}
 }
 
-// at is what a document has under names and numbers; nil for nothing.
+// at returns the value of a document under a path of names and indices, or nil if there is
+// none.
 func at(v any, path ...any) any {
 	for _, p := range path {
 		switch p := p.(type) {

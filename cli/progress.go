@@ -15,22 +15,22 @@ import (
 	"curtsy/internal/legible"
 )
 
-// progress shows how a crawl goes: three lines that change on a terminal,
-// elsewhere a plain line now and then, and at once when something changes.
+// progress shows the progress of a crawl: three lines updated in place on a terminal; elsewhere
+// a plain line regularly, and when the reason to wait changes.
 type progress struct {
 	u    *ui
 	look look
-	hint func() (long, short string) // the keys, where there are any
+	hint func() (long, short string) // describes the keys; may be nil
 
 	mu   sync.Mutex
 	s    status.Status
 	live *live
 
-	last time.Time // of a plain line
-	said string    // what it said of the wait
+	last time.Time // time of the last plain line
+	said string    // the wait that it reported
 }
 
-// plainEvery is how often a plain line is written.
+// plainEvery is the interval of plain lines.
 const plainEvery = 10 * time.Second
 
 func newProgress(u *ui, hint func() (long, short string)) *progress {
@@ -43,7 +43,7 @@ func newProgress(u *ui, hint func() (long, short string)) *progress {
 	return p
 }
 
-// show tells how things are; the crawl calls it about every second.
+// show updates the status; the crawl calls it about every second.
 func (p *progress) show(s status.Status) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,7 +62,7 @@ func (p *progress) show(s status.Status) {
 	}
 }
 
-// waitKind is what a long wait is for, without the figures in it.
+// waitKind is the reason of a long wait, without its figures.
 func waitKind(s *status.Status) string {
 	if s.NextDue == nil || s.NextDue.Sub(s.Updated) < plainEvery {
 		return ""
@@ -71,7 +71,7 @@ func waitKind(s *status.Status) string {
 	return kind
 }
 
-// lines are those on a terminal.
+// lines returns the lines for a terminal.
 func (p *progress) lines(width int) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,8 +85,7 @@ func (p *progress) failed() bool {
 	return p.s.Failed > 0
 }
 
-// fitting is the hint at the keys, shorter or left out where the first line has
-// no room for it: half a word of it says nothing.
+// fitting returns the longest hint about keys that fits on the first line; "" if none does.
 func (p *progress) fitting(width int) string {
 	if p.hint == nil {
 		return ""
@@ -110,16 +109,14 @@ func (p *progress) close() {
 	p.mu.Unlock()
 }
 
-// progressLines are the lines on a terminal; what matters most stands first, as
-// a narrow one cuts the end: the time left and the rate, the counts, and what is
-// going on.
+// progressLines returns the lines for a terminal, most important text first, since narrow
+// terminals cut off the end: time left and rate, counts, and current activity.
 func progressLines(s status.Status, now time.Time, keys string) [3]string {
 	pace := []string{leftText(s), fmt.Sprintf("%.1f/s", s.Rate), fmt.Sprintf("%d queued", s.Queued), keys}
 	return [3]string{joined(pace), joined(countTexts(s, true)), nowText(s, now)}
 }
 
-// countTexts are the counts of a status; zeros says whether there is room for what
-// has not happened.
+// countTexts formats the counts of a status; zeros includes counts of zero.
 func countTexts(s status.Status, zeros bool) []string {
 	texts := []string{fmt.Sprintf("%d fetched", s.Fetched), legible.Bytes(s.Bytes)}
 	if s.Round != nil {
@@ -144,7 +141,7 @@ func joined(parts []string) string {
 	return strings.Join(list, ", ")
 }
 
-// leftText is the time left, as far as anybody can say.
+// leftText formats the estimated time left.
 func leftText(s status.Status) string {
 	switch {
 	case s.Left > 0:
@@ -155,10 +152,10 @@ func leftText(s status.Status) string {
 	return ""
 }
 
-// maxLeft is from where on a time left is no figure any more.
+// maxLeft is the time left from which on no figure is given.
 const maxLeft = 365 * 24 * time.Hour
 
-// aboutText is a duration as it is worth saying: 12 min, 3 h 20 min, 2 d 4 h.
+// aboutText formats a duration with appropriate precision: 12 min, 3 h 20 min, 2 d 4 h.
 func aboutText(d time.Duration) string {
 	switch {
 	case d < 90*time.Second:
@@ -174,7 +171,7 @@ func aboutText(d time.Duration) string {
 	return fmt.Sprintf("%d d %d h", int(d.Hours())/24, int(d.Hours())%24)
 }
 
-// nowText is what the crawl does, or waits for.
+// nowText says what the crawl is doing or waiting for.
 func nowText(s status.Status, now time.Time) string {
 	if len(s.InFlight) > 0 {
 		v := s.InFlight[0]
@@ -193,7 +190,7 @@ func nowText(s status.Status, now time.Time) string {
 	return s.Delay
 }
 
-// statusLine is the state of a crawl in one line.
+// statusLine formats the status of a crawl on one line.
 func statusLine(s status.Status, zone *time.Location) string {
 	done := strconv.Itoa(s.Fetched + s.Failed)
 	if s.Round != nil {
@@ -217,7 +214,7 @@ func statusLine(s status.Status, zone *time.Location) string {
 	return joined(parts)
 }
 
-// cleanWriter makes what is logged harmless for a terminal.
+// cleanWriter makes log output safe for a terminal.
 type cleanWriter struct{ w io.Writer }
 
 func (c cleanWriter) Write(b []byte) (int, error) {

@@ -134,7 +134,7 @@ func TestPlainLinesComeWhenSomethingChanges(t *testing.T) {
 	}
 }
 
-// The hint at the keys is whole, short or not there, but never cut.
+// The hint about the keys is shown in full, in short or not at all, but never cut.
 func TestHintFits(t *testing.T) {
 	p := &progress{hint: (&keys{listens: true}).hint}
 	long, short := p.hint()
@@ -146,8 +146,8 @@ func TestHintFits(t *testing.T) {
 	}
 }
 
-// A terminal that becomes narrower breaks the lines that were drawn: the rows beyond one
-// each are erased, once.
+// When the terminal becomes narrower it wraps the lines that were drawn: the additional rows
+// are erased, once.
 func TestNarrowerTerminal(t *testing.T) {
 	t.Setenv("TERM", "xterm-256color")
 	t.Setenv("TMUX", "")
@@ -163,7 +163,7 @@ func TestNarrowerTerminal(t *testing.T) {
 			t.Errorf("%d to %d columns: %q, want %q", c.was, c.width, got, c.want)
 		}
 	}
-	t.Setenv("XTERM_VERSION", "XTerm(390)") // cuts lines off
+	t.Setenv("XTERM_VERSION", "XTerm(390)") // this terminal truncates lines instead of wrapping them
 	l.width = 120
 	if got := l.erasure(20); got != "\r\x1b[3A\x1b[J" {
 		t.Errorf("xterm: %q", got)

@@ -38,7 +38,7 @@ func pruneCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// rules reads --keep.
+// rules parses --keep.
 func (f *pruneFlags) rules(now time.Time) (*keep.Rules, error) {
 	r := &keep.Rules{}
 	if len(f.keep) == 0 {
@@ -61,12 +61,12 @@ func (f *pruneFlags) rules(now time.Time) (*keep.Rules, error) {
 	return r, nil
 }
 
-// prunedJSON is what --json prints.
+// prunedJSON is the output of --json.
 type prunedJSON struct {
 	Out         string `json:"out"`
 	Kept        int    `json:"kept"` // visits
 	Dropped     int    `json:"dropped"`
-	BytesBefore int64  `json:"bytes_before"` // of the segments
+	BytesBefore int64  `json:"bytes_before"` // size of the segments
 	BytesAfter  int64  `json:"bytes_after"`
 }
 
@@ -100,7 +100,7 @@ func (f *pruneFlags) prune(ctx context.Context, u *ui, r *keep.Rules, dir, out s
 	return nil
 }
 
-// pruned writes the archive, checks it, and gives it its name.
+// pruned writes the pruned archive, verifies it, and renames it to out.
 func pruned(ctx context.Context, a *opened, out string, drop map[crawllog.Ref]bool) (size int64, err error) {
 	refs := make([]crawllog.Ref, 0, len(drop))
 	for ref := range drop {
@@ -128,7 +128,7 @@ func pruned(ctx context.Context, a *opened, out string, drop map[crawllog.Ref]bo
 	return size, err
 }
 
-// pruneError says what is wrong, and that nothing has the name OUT.
+// pruneError adds an exit code to an error; out was not written.
 func pruneError(err error, dir, out string) error {
 	switch {
 	case errors.Is(err, fs.ErrExist):

@@ -2,6 +2,6 @@
 
 package cli
 
-// heavier is by how much a command takes more memory under the race detector,
-// which keeps a shadow of what is touched.
+// heavier is the factor by which commands use more memory under the race detector, which keeps
+// shadow memory.
 const heavier = 3

@@ -13,8 +13,8 @@ import (
 	"curtsy/storage"
 )
 
-// remarks are what a person should know of a crawl that ended well and brought
-// little, or left something out that pages need.
+// remarks are hints about a crawl that ended well but found little, or left out what pages
+// need.
 func remarks(dir string) (list []string, err error) {
 	defer storage.Guard(&err)()
 	a, err := openBoth(dir)
@@ -27,7 +27,7 @@ func remarks(dir string) (list []string, err error) {
 		list = append(list, fmt.Sprintf(
 			"no page but the seed matches --include; %s did not: curtsy list %s --reason include",
 			legible.Count(left, "URL"), quoted(dir)))
-	} else if a.state.Holds.Pages <= 1 { // a document that is no page, alone, is none
+	} else if a.state.Holds.Pages <= 1 { // a single document that is not a page does not count
 		text, err := lonely(a)
 		if err != nil {
 			return nil, err
@@ -45,16 +45,15 @@ func remarks(dir string) (list []string, err error) {
 	return append(list, text...), err
 }
 
-// fewSkipped is how many URLs one rule may skip without a remark.
+// fewSkipped is the number of URLs that one rule may skip without a remark.
 const fewSkipped = 100
 
-// oneRule says so where a single rule skipped most of what was found, and what may
-// help.
+// oneRule returns a remark if a single rule skipped most of the URLs found, with a hint.
 func oneRule(rules map[string]int, found int, dir string) string {
 	for _, rule := range slices.Sorted(maps.Keys(rules)) {
 		n := rules[rule]
 		switch rule {
-		case judge.Host, judge.NoSitemap, judge.NoUsageFile, judge.HTTP, judge.Fetch: // not of the site, or not skipped
+		case judge.Host, judge.NoSitemap, judge.NoUsageFile, judge.HTTP, judge.Fetch: // other sites, or not skipped
 			continue
 		}
 		if n < fewSkipped || n <= found/2 {
@@ -70,9 +69,9 @@ func oneRule(rules map[string]int, found int, dir string) string {
 	return ""
 }
 
-// lonely says why a crawl has no page but its seed.
+// lonely says why a crawl found no page but its seed.
 func lonely(a *opened) (list []string, err error) {
-	var seeds []frontier.Found // looked at afterwards: Each holds the frontier
+	var seeds []frontier.Found // examined later: Each holds the frontier's lock
 	err = a.f.Each(frontier.Page, func(f frontier.Found) error {
 		if f.IsSeed() && f.State == frontier.StateFetched {
 			seeds = append(seeds, f)
@@ -100,8 +99,7 @@ func lonely(a *opened) (list []string, err error) {
 	return list, err
 }
 
-// isDocument says whether a type is that of a file which leads nowhere: a PDF, a
-// picture, a film.
+// isDocument reports whether a type has no links to follow: PDF, images, audio, video.
 func isDocument(contentType string) bool {
 	kind, _, _ := strings.Cut(strings.ToLower(contentType), ";")
 	kind = strings.TrimSpace(kind)
@@ -110,8 +108,7 @@ func isDocument(contentType string) bool {
 		first == "image" && kind != "image/svg+xml" || first == "audio" || first == "video"
 }
 
-// ledNowhere says whether no link was excluded or failed: a sitemap that was guessed
-// at is no link.
+// ledNowhere reports whether no link was excluded or failed; guessed sitemaps are not links.
 func ledNowhere(rules map[string]int) bool {
 	for rule := range rules {
 		if !slices.Contains(judge.InVain, rule) {
@@ -121,7 +118,7 @@ func ledNowhere(rules map[string]int) bool {
 	return true
 }
 
-// needed counts what pages need of hosts that were not asked.
+// needed counts requisites on hosts that the crawl may not request.
 func needed(a *opened) ([]string, error) {
 	hosts := map[string]int{}
 	err := a.f.Each(frontier.Disregarded, func(f frontier.Found) error {
@@ -146,8 +143,8 @@ func needed(a *opened) ([]string, error) {
 		legible.Count(all, "file"), on)}, nil
 }
 
-// strangersIn names a file in a directory that is to become an archive; "" where
-// there is none.
+// strangersIn names a foreign file in a directory that is to become an archive; "" if there is
+// none.
 func strangersIn(dir string) string {
 	list, err := os.ReadDir(dir)
 	if err != nil || len(list) == 0 {

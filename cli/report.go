@@ -37,10 +37,10 @@ func reportCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// mayReplace refuses a file that is there and is no report of this program.
+// mayReplace rejects an existing file that is not a report of this program.
 func mayReplace(out string) error {
 	if st, err := os.Stat(out); err != nil || !st.Mode().IsRegular() {
-		return nil // what is wrong, if anything, is met when it is written
+		return nil // errors are reported when it is written
 	}
 	f, err := os.Open(out)
 	if err != nil {
@@ -55,22 +55,22 @@ func mayReplace(out string) error {
 	return usagef("-o another FILE", "%s is there, and is not a report that curtsy wrote: it is left as it is", out)
 }
 
-// reportOf says where a report goes, and what belongs to it.
+// reportOf says where a report is written, and what it includes.
 type reportOf struct {
 	out    string
-	copied string             // the mirror that it reports on; "" for none
-	broken *inventory.Targets // what that found broken; nil: it is looked for
-	audit  bool               // what there is to repair is in it
-	alone  bool               // the process does nothing else: its memory is bounded by what a report needs
+	copied string             // the mirror to report on; "": none
+	broken *inventory.Targets // broken URLs; nil: compute them
+	audit  bool               // include the findings of an audit
+	alone  bool               // the process does nothing else, so its memory is limited to what a report needs
 }
 
-// What a report may hold, garbage included, in octets: for each URL, and for one that is audited.
+// Memory of a report in octets, including garbage: per URL, and per audited URL.
 const (
 	memoryOfTarget  = 300
 	memoryOfAudited = 1200
 )
 
-// writeReport writes the report of an archive, and of its mirror, if one is named.
+// writeReport writes the report of an archive and, if given, its mirror.
 func writeReport(ctx context.Context, u *ui, dir string, of reportOf) (err error) {
 	defer storage.Guard(&err)()
 	a, err := openBoth(dir)
@@ -117,7 +117,7 @@ func writeReport(ctx context.Context, u *ui, dir string, of reportOf) (err error
 	return nil
 }
 
-// problemsText says what a report found, for the end of a line.
+// problemsText summarizes the problems that a report found.
 func problemsText(p report.Problems) string {
 	var parts []string
 	if p.Broken > 0 {
@@ -134,7 +134,7 @@ func problemsText(p report.Problems) string {
 	return ", with " + strings.Join(parts, " and ")
 }
 
-// reportOptions are those of the report of an archive.
+// reportOptions returns the options for the report of an archive.
 func reportOptions(a *opened, dir string) (o report.Options, err error) {
 	links, err := linkOptions(a)
 	if err != nil {
@@ -148,7 +148,7 @@ func reportOptions(a *opened, dir string) (o report.Options, err error) {
 	return o, nil
 }
 
-// mirrorReport is the part of a report about a mirror, which must be one of the seed.
+// mirrorReport returns the report's section about a mirror, which must have the same seed.
 func mirrorReport(out string, seed weburl.URL) (*report.Mirror, error) {
 	s, err := mirror.Summarize(out)
 	if err != nil {
@@ -175,8 +175,8 @@ func mirrorReport(out string, seed weburl.URL) (*report.Mirror, error) {
 	return m, nil
 }
 
-// writeWhole makes a file that is there as a whole or, after an error, as it was. A
-// link stays one; a device or a pipe is written to.
+// writeWhole writes a file atomically; on an error an old one stays. Symbolic links are
+// followed; devices and pipes are written directly.
 func writeWhole(path string, write func(io.Writer) error) error {
 	if st, err := os.Stat(path); err == nil {
 		real, err := filepath.EvalSymlinks(path)
@@ -201,7 +201,7 @@ func writeWhole(path string, write func(io.Writer) error) error {
 	return os.Rename(f.Name(), path)
 }
 
-// writeInto writes to what is there.
+// writeInto writes to an existing file or device.
 func writeInto(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The report of an archive that would take as long as its crawl did is left to the
-// command that writes it.
+// After a crawl no report is written if it would take as long as the crawl did; the report
+// command writes it on request.
 func TestALargeArchiveIsReportedOnRequest(t *testing.T) {
 	var said bytes.Buffer
 	u := &ui{out: &dataWriter{w: &said}, err: &said}

@@ -33,9 +33,9 @@ func asArchivedFlag(c *cobra.Command, asArchived *bool) {
 	flags(c.Flags(), vars{"as-archived": asArchived})
 }
 
-// again is the seed of the crawl in an archive, and its settings with those that
-// are given now over them. An archive may come from anybody: its proxy, and a
-// pace below the default, count only where somebody says so.
+// again returns the seed of the crawl in an archive, and its settings overridden by those given
+// now. Since archives may come from others, their proxy and a delay below the default apply
+// only if confirmed by asArchived.
 func (f *crawlFlags) again(u *ui, cmd *cobra.Command, dir string, asArchived bool) (seed weburl.URL,
 	c config, err error) {
 	seed, archived, err := remembered(dir)
@@ -83,14 +83,14 @@ func (f *crawlFlags) again(u *ui, cmd *cobra.Command, dir string, asArchived boo
 	return seed, c, nil
 }
 
-// paceText is what a crawl that goes on shows of its settings.
+// paceText formats the settings shown when a crawl continues.
 func paceText(c *config) string {
 	return oneLine(fmt.Sprintf("pause %s, %s at a time, proxy %s, contact %s", c.Delay.Round(time.Millisecond),
 		legible.Count(c.Concurrency, "request"),
 		cmp.Or(proxyText(c.Fetch.Proxy), "none"), cmp.Or(c.Contact, "none")))
 }
 
-// proxyText is a proxy without the password that may be in its URL.
+// proxyText returns a proxy URL without its password.
 func proxyText(proxy string) string {
 	p, err := url.Parse(proxy)
 	if err != nil {
@@ -109,7 +109,7 @@ func remembered(dir string) (seed weburl.URL, c config, err error) {
 	}
 	defer a.Close()
 	c = a.config
-	if c.takeSecrets(); c.Login.Header != nil { // of an archive made before they were withheld
+	if c.takeSecrets(); c.Login.Header != nil { // from an archive made before they were withheld
 		c.LoggedIn, c.Login.Header = c.Login.kinds(), nil
 	}
 	return a.seed, c, nil

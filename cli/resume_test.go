@@ -13,8 +13,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Whose archive it is nobody knows: its proxy, and a pace below the default, are
-// taken only where that is asked for.
+// An archive can come from anybody: its proxy, and a pace faster than the default, are used
+// only after confirmation.
 func TestProxyAndPaceOfAnArchiveAreConfirmed(t *testing.T) {
 	g := newStranger(t)
 	file := filepath.Join(t.TempDir(), "own.yaml")
@@ -25,7 +25,7 @@ func TestProxyAndPaceOfAnArchiveAreConfirmed(t *testing.T) {
 	for _, c := range []struct {
 		what, seed, proxy string
 		delay             time.Duration
-		args, env, asks   string // asks: part of the hint; "" where it goes on
+		args, env, asks   string // asks: part of the hint; "" if the command continues without asking
 		wantProxy         string
 		wantDelay         time.Duration
 	}{

@@ -24,15 +24,15 @@ type robotsFlags struct {
 	json, check, strict bool
 }
 
-// robotsText is a robots.txt to be looked at, and where it came from.
+// robotsText is a robots.txt and its source.
 type robotsText struct {
 	body   []byte
-	status int    // of the HTTP answer; 0 for a file
-	ctype  string // of the HTTP answer
+	status int    // of the HTTP response; 0 for a file
+	ctype  string // of the HTTP response
 	from   string
 }
 
-// robotsCmd answers what a robots.txt says of URLs, or of itself.
+// robotsCmd reports what a robots.txt says about URLs, or in general.
 func robotsCmd(u *ui) *cobra.Command {
 	f := robotsFlags{agents: []string{"curtsy"}, dialect: "rfc9309"}
 	c := newCommand("robots FILE|URL [URL...]", func(c *cobra.Command, urls []string) error {
@@ -90,8 +90,8 @@ func (u *ui) robots(c *cobra.Command, f robotsFlags, urls []string) error {
 	return strictly(f.strict, len(q.rules.Warnings()))
 }
 
-// first takes the first argument as --url or --file, where neither is given. A
-// URL with a path is asked about, too.
+// first uses the first argument as --url or --file if neither is given. A URL with a path is
+// also one of the URLs to be tested.
 func (f *robotsFlags) first(args []string) (urls []string) {
 	if f.file != "" || f.url != "" || len(args) == 0 {
 		return args
@@ -110,7 +110,7 @@ func (f *robotsFlags) first(args []string) (urls []string) {
 	return args
 }
 
-// robotsQuestions answers for one URL after the other.
+// robotsQuestions answers questions about URLs.
 type robotsQuestions struct {
 	u             *ui
 	rules         *rules.Robots
@@ -118,7 +118,7 @@ type robotsQuestions struct {
 	asked, denied int
 }
 
-// robotsText gets the robots.txt that the flags name.
+// robotsText reads the robots.txt that the flags name.
 func (u *ui) robotsText(c *cobra.Command, f robotsFlags) (robotsText, error) {
 	switch {
 	case (f.file == "") == (f.url == ""):
@@ -136,12 +136,12 @@ func (u *ui) robotsText(c *cobra.Command, f robotsFlags) (robotsText, error) {
 	if from == "-" {
 		from = "stdin"
 	}
-	// No more is read than shows that it is too long (500 KiB are read by the rules).
+	// A little more than the 500 KiB that are parsed, to detect that it is longer.
 	body, err := io.ReadAll(io.LimitReader(file, 1<<20))
 	return robotsText{body: body, from: from}, err
 }
 
-// readRobots takes the outcome of an HTTP answer into account.
+// readRobots parses a robots.txt, or applies the rules for its HTTP status.
 func readRobots(text robotsText, o rules.Options) *rules.Robots {
 	if text.status == 0 {
 		return rules.Parse(text.body, o)
@@ -155,8 +155,8 @@ func readRobots(text robotsText, o rules.Options) *rules.Robots {
 	return rules.Parse(text.body, o)
 }
 
-// sameHost refuses a URL that the robots.txt of another one says nothing of
-// (RFC 9309 §2.3). What has no host of its own is of that one's.
+// sameHost rejects a URL of another host, about which the robots.txt says nothing (RFC 9309
+// §2.3). Relative URLs belong to its host.
 func sameHost(of, url string) error {
 	if of == "" || !isURL(url) {
 		return nil
@@ -170,8 +170,7 @@ func sameHost(of, url string) error {
 		url, base.Origin())
 }
 
-// askStdin answers for the URLs on stdin, one a line; none are read from a
-// terminal.
+// askStdin answers for the URLs on stdin, one per line, unless it is a terminal.
 func (q *robotsQuestions) askStdin() error {
 	if in, ok := q.u.in.(*os.File); q.u.in == nil || ok && isTerminal(in) {
 		return nil
@@ -196,19 +195,19 @@ func (q *robotsQuestions) askStdin() error {
 	}
 }
 
-// robotsAnswer is the JSON of one verdict.
+// robotsAnswer is the JSON output for a URL.
 type robotsAnswer struct {
 	URL   string `json:"url"`
 	Allow bool   `json:"allow"`
 	Line  int    `json:"line"`
 	Rule  string `json:"rule"`
 	Group string `json:"group"`
-	// Differs says how two readings of a rule differ: the stricter holds.
+	// Differs says how two readings of a rule differ; the stricter one applies.
 	Differs string `json:"differs,omitempty"`
 	usage.Summary
 }
 
-// ask answers for one URL.
+// ask answers for a URL.
 func (q *robotsQuestions) ask(url string) error {
 	v := q.rules.Verdict(rawTarget(url))
 	q.asked++
@@ -228,7 +227,7 @@ func (q *robotsQuestions) ask(url string) error {
 	return nil
 }
 
-// printUsage prints what is said about use, one statement a line.
+// printUsage prints the usage statements, one per line.
 func (u *ui) printUsage(label string, said usage.Summary) {
 	for _, s := range said.By {
 		text := fmt.Sprintf("%s=%s", s.Category, s.Value)
@@ -252,7 +251,7 @@ func (u *ui) printUsage(label string, said usage.Summary) {
 	}
 }
 
-// verdictText says what decided.
+// verdictText says which rule decided.
 func verdictText(v rules.Verdict) string {
 	var text string
 	switch {
@@ -271,9 +270,8 @@ func verdictText(v rules.Verdict) string {
 	return text
 }
 
-// rawTarget takes path and query out of an URL as it is written: nothing is
-// decoded, no dot segment and no double slash goes away, since rules.Verdict
-// puts both sides into one form itself.
+// rawTarget returns path and query of a URL verbatim, without decoding or normalizing, since
+// rules.Verdict normalizes both sides itself.
 func rawTarget(url string) string {
 	if strings.HasPrefix(url, "/") || strings.HasPrefix(url, "?") {
 		return url
@@ -292,5 +290,5 @@ func rawTarget(url string) string {
 	return rest[i:]
 }
 
-// seconds is a duration as the JSON has it.
+// seconds converts a duration for JSON.
 func seconds(d time.Duration) float64 { return d.Seconds() }

@@ -9,32 +9,32 @@ import (
 	"curtsy/usage"
 )
 
-// robotsFacts is the JSON of a robots.txt as a whole.
+// robotsFacts is the JSON output for a robots.txt.
 type robotsFacts struct {
 	CrawlDelay  *float64     `json:"crawl_delay"`
 	Sitemaps    []string     `json:"sitemaps"`
-	Host        string       `json:"host"` // "" if none is named
+	Host        string       `json:"host"` // "" if there is none
 	CleanParams []string     `json:"clean_params"`
 	RequestRate *requestRate `json:"request_rate"`
 	VisitTime   *visitTime   `json:"visit_time"`
 
-	Agent    string          `json:"agent"` // whose group holds; "" if none does
+	Agent    string          `json:"agent"` // the group that applies; "" if none does
 	Groups   []robotsGroup   `json:"groups"`
 	Warnings []rules.Warning `json:"warnings"`
 	Licenses []string        `json:"licenses"`
 }
 
-// robotsGroup is a group as it is written.
+// robotsGroup is a group as written.
 type robotsGroup struct {
 	Line       int          `json:"line"`
 	Agents     []string     `json:"agents"`
 	CrawlDelay *float64     `json:"crawl_delay"` // seconds
 	Rules      []rules.Rule `json:"rules"`
-	// Usage are the lines about use, Content-Usage and Content-Signal.
+	// Usage are its usage lines, Content-Usage and Content-Signal.
 	Usage []robotsRemark `json:"usage,omitempty"`
 }
 
-// robotsRemark is a line that is no rule.
+// robotsRemark is a line that is not a rule.
 type robotsRemark struct {
 	Line int    `json:"line"`
 	Text string `json:"text"`
@@ -93,10 +93,10 @@ func paramText(p rules.CleanParam) string {
 	return strings.TrimSpace(strings.Join(p.Names, "&") + " " + p.Path)
 }
 
-// clock writes minutes since midnight as Visit-time does.
+// clock formats minutes since midnight like Visit-time.
 func clock(minutes int) string { return fmt.Sprintf("%02d%02d", minutes/60, minutes%60) }
 
-// robotsReport is the checker: what the file says, then warnings.
+// robotsReport prints what the file says, then warnings.
 func (u *ui) robotsReport(r *rules.Robots, text robotsText) {
 	u.print("%s: %s, %s", text.from, legible.Bytes(int64(len(text.body))), legible.Count(len(r.Groups()), "group"))
 	for _, g := range r.Groups() {
@@ -118,7 +118,7 @@ func (u *ui) robotsReport(r *rules.Robots, text robotsText) {
 	}
 }
 
-// most is how much of a long list is shown to people.
+// most is the most items of a list printed for people.
 const most = 50
 
 func (u *ui) robotsGroup(g rules.Group) {
@@ -145,7 +145,7 @@ func (u *ui) robotsGroup(g rules.Group) {
 	}
 }
 
-// robotsForAgent prints what holds for the agents asked about, and for the site.
+// robotsForAgent prints what applies to the agents, and to the site.
 func (u *ui) robotsForAgent(r *rules.Robots) {
 	switch v := r.Verdict("/"); {
 	case v.Group != "":

@@ -10,20 +10,20 @@ import (
 	"curtsy/publish/inventory"
 )
 
-// column of a table: its name and its width as fmt writes it, negative for
-// text to the left; 0 is left out of tables for people.
+// column is a column of a table. width is as in fmt, negative for left alignment; columns of
+// width 0 are omitted in tables for people.
 type column struct {
 	name  string
 	width int
 }
 
-// rowWriter writes rows as they come, so that a table needs no memory.
+// rowWriter writes rows as they come, without holding the table in memory.
 type rowWriter interface {
 	write(v any, cells []string) error
 	close() error
 }
 
-// newRows gives the writer of a format: table, csv or json.
+// newRows returns the writer for a format: table, csv or json.
 func newRows(u *ui, format string, columns []column) (rowWriter, error) {
 	switch format {
 	case "table":
@@ -64,8 +64,7 @@ func (w *csvRows) close() error {
 	return w.w.Error()
 }
 
-// harmless keeps a spreadsheet from running a cell that came from the network
-// as a formula.
+// harmless keeps spreadsheets from evaluating a cell from the network as a formula.
 func harmless(cell string) string {
 	if cell != "" && strings.ContainsRune("=+-@\t", rune(cell[0])) {
 		return "'" + cell
@@ -73,7 +72,7 @@ func harmless(cell string) string {
 	return cell
 }
 
-// tableRows is for people: narrow columns first, then the URL, then the reason.
+// tableRows writes for people: narrow columns, then the URL, then the reason.
 type tableRows struct {
 	u       *ui
 	columns []column
@@ -90,7 +89,7 @@ func (w *tableRows) write(row any, cells []string) error {
 		w.line(names)
 	}
 	if r, ok := row.(*inventory.Row); ok && !judge.Belongs(r.Rule.Rule) {
-		cells[slices.IndexFunc(w.columns, func(c column) bool { return c.name == "state" })] = "-" // in no count
+		cells[slices.IndexFunc(w.columns, func(c column) bool { return c.name == "state" })] = "-" // not in any count
 	}
 	w.line(cells)
 	return nil

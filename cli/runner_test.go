@@ -14,15 +14,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// A start of the program takes longer than most of what a script asks of it. So each script has one
-// process, which runs its commands one after the other with their directory and environment, as
-// many processes would. "exec curtsy" starts a process of its own, for what a pipe, a signal or
-// the end of the process has to show.
+// Starting the program takes longer than most commands of a script. So each script has one
+// process, which runs the commands one after the other, each with its own directory and
+// environment. "exec curtsy" starts a separate process, for what depends on a pipe, a signal or
+// the end of the process.
 
-// runnerCommand makes the test binary that process.
+// runnerCommand is the argument that makes the test binary that process.
 const runnerCommand = "run-commands-of-a-script"
 
-// A typed command, and what came of it.
+// Commands as typed in a script, and their results.
 type (
 	typed struct {
 		Args  []string
@@ -36,7 +36,7 @@ type (
 	}
 )
 
-// runCommands serves the commands that it reads from in until that ends.
+// runCommands runs the commands that it reads from in until in ends.
 func runCommands(in io.Reader, out io.Writer) {
 	commands, results := gob.NewDecoder(in), gob.NewEncoder(out)
 	for {
@@ -59,7 +59,7 @@ func (c *typed) run() (r ran) {
 		os.Setenv(name, value)
 	}
 	var stdout, stderr strings.Builder
-	// No arguments are an empty slice: where there is none, cobra takes those of the process.
+	// An empty slice, not nil: given nil, cobra takes the arguments of the process.
 	r.Code = Main(append([]string{}, c.Args...), strings.NewReader(c.Stdin), &stdout, &stderr)
 	r.Stdout, r.Stderr = stdout.String(), stderr.String()
 	return r
@@ -69,18 +69,18 @@ func (c *typed) run() (r ran) {
 type runner struct {
 	commands *gob.Encoder
 	results  *gob.Decoder
-	stderr   strings.Builder // a panic's
+	stderr   strings.Builder // the output of a panic
 	wait     func() error
-	names    []string // of the variables that the script has or sets
+	names    []string // environment variables of the script
 }
 
-// runners are those of running scripts, by their directories.
+// runners has the runners of running scripts by their directories.
 var runners sync.Map
 
 var setVariable = regexp.MustCompile(`\b([A-Z][A-Z0-9_]*)=`)
 
-// runCurtsy runs "curtsy ARG... [<FILE]" in the process of the script. stdout and stderr are
-// what the script's next commands see.
+// runCurtsy runs "curtsy ARG... [<FILE]" in the process of the script. The next commands of the
+// script see its stdout and stderr.
 func runCurtsy(ts *testscript.TestScript, args []string) ran {
 	if args[0] != "curtsy" {
 		ts.Fatalf("%s is not curtsy", args[0])

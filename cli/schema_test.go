@@ -13,8 +13,9 @@ import (
 	"curtsy/internal/testkit/crawltest"
 )
 
-// What is shown of an archive of an earlier schema comes from its segments as from facts/ of today,
-// whether it has none (5), those of an earlier version (6, 7), or those that the first command made.
+// The output for an archive of an earlier schema is the same whether it comes from its
+// segments, because facts/ is missing (5) or of an earlier version (6, 7), or from the facts
+// that the first command makes.
 func TestOutletsOfAnEarlierSchema(t *testing.T) {
 	t.Parallel()
 	for schema := 5; schema <= 7; schema++ {
@@ -40,8 +41,8 @@ func TestOutletsOfAnEarlierSchema(t *testing.T) {
 	}
 }
 
-// outlets is what an archive gives out, by the names of commands and files; of a WACZ the sums of its entries,
-// but for those that hold the time at which it was made.
+// outlets returns the outputs for an archive by command or file name; for a WACZ the hashes of
+// its entries, except those that contain the time of creation.
 func outlets(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all, out := map[string]string{}, t.TempDir()

@@ -22,7 +22,7 @@ import (
 	"curtsy/storage/warc"
 )
 
-// TestMain lets the scripts run curtsy as a command.
+// TestMain lets the test binary also run as curtsy, for the scripts.
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 1:
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		runCommands(os.Stdin, os.Stdout)
 		os.Exit(0)
 	}
-	flag.Set("test.parallel", "8") // most of them wait for a crawl's pauses
+	flag.Set("test.parallel", "8") // most scripts wait for the delay between requests
 	testscript.Main(tests{m}, map[string]func(){
 		"curtsy": func() {
 			code := Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// tests keeps what is cached away from the user's own cache.
+// tests keeps the tests away from the user's own cache.
 type tests struct{ *testing.M }
 
 func (m tests) Run() int {
@@ -55,11 +55,11 @@ func (m tests) Run() int {
 	return m.M.Run()
 }
 
-// peakFile names the environment variable that says where reportPeak writes.
+// peakFile names the environment variable with the path that reportPeak writes to.
 const peakFile = "CURTSY_TEST_PEAK"
 
-// reportPeak writes the most memory this process has held, in KiB. Its parent cannot ask the
-// kernel: ru_maxrss of a child begins with what its parent held when it was started.
+// reportPeak writes the peak memory of this process, in KiB. Its parent cannot ask the kernel:
+// ru_maxrss of a child starts at the value of its parent.
 func reportPeak() {
 	at := os.Getenv(peakFile)
 	if at == "" {
@@ -73,7 +73,8 @@ func reportPeak() {
 	_ = os.WriteFile(at, []byte(strings.Fields(after)[0]), 0o600)
 }
 
-// TestScripts runs each script of testdata: the command line's contract.
+// TestScripts runs each script of testdata, which together are the contract of the command
+// line.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	long(t)
@@ -90,7 +91,7 @@ func TestScripts(t *testing.T) {
 			}
 			return heavier > 1, nil
 		},
-		Setup: func(e *testscript.Env) error { // usage.txtar shows these; elsewhere requests are counted
+		Setup: func(e *testscript.Env) error { // only usage.txtar wants these requests; other scripts count requests
 			e.Setenv("CURTSY_POLITENESS_USAGE_FILES", "false")
 			return nil
 		},
@@ -98,7 +99,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exitScript is "exit CODE curtsy ARG... [<FILE]": the command must end with it.
+// exitScript is "exit CODE curtsy ARG... [<FILE]": the command must exit with CODE.
 func exitScript(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -109,7 +110,7 @@ func exitScript(ts *testscript.TestScript, neg bool, args []string) {
 
 var made = regexp.MustCompile(`(Made by curtsy \S+ on )[-0-9]+ [0-9:]+ UTC`)
 
-// sameScript is "same FILE FILE": two reports that differ in the minute they were made in, at most.
+// sameScript is "same FILE FILE": the two reports differ at most in the time of creation.
 func sameScript(ts *testscript.TestScript, neg bool, args []string) {
 	a, b := made.ReplaceAllString(ts.ReadFile(args[0]), "$1"), made.ReplaceAllString(ts.ReadFile(args[1]), "$1")
 	if a != b || !made.MatchString(ts.ReadFile(args[0])) {
@@ -117,8 +118,8 @@ func sameScript(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// serveScript is "serve DIR": a website of the directory's files until the
-// script ends; $SITE is its origin. index.html is "/".
+// serveScript is "serve DIR": serves the files of a directory until the script ends; $SITE is
+// the origin of the site. index.html is "/".
 func serveScript(ts *testscript.TestScript, neg bool, args []string) {
 	s, err := sitetest.Parse(nil)
 	ts.Check(err)
@@ -140,7 +141,7 @@ func serveScript(ts *testscript.TestScript, neg bool, args []string) {
 	served.Store(ts.Getenv("WORK"), s)
 }
 
-// served are the sites of running scripts, by their directories.
+// served has the sites of running scripts by their directories.
 var served sync.Map
 
 func siteOf(ts *testscript.TestScript) *sitetest.Site {
@@ -151,12 +152,12 @@ func siteOf(ts *testscript.TestScript) *sitetest.Site {
 	return s.(*sitetest.Site)
 }
 
-// changeScript is "change TARGET FILE": the site answers otherwise from now on.
+// changeScript is "change TARGET FILE": from now on the site answers TARGET with FILE.
 func changeScript(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(siteOf(ts).Set(args[0], ts.ReadFile(args[1])))
 }
 
-// askedScript is "asked TARGET N": so often was the target asked for.
+// askedScript is "asked TARGET N": TARGET has been requested N times.
 func askedScript(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
@@ -172,8 +173,7 @@ func askedScript(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// damageScript is "damage ARCHIVE": an octet of the record of /page.html is
-// changed.
+// damageScript is "damage ARCHIVE": changes one octet of the record of /page.html.
 func damageScript(ts *testscript.TestScript, neg bool, args []string) {
 	a, err := storage.OpenRead(ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -192,8 +192,8 @@ func damageScript(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 }
 
-// olderScript is "older ARCHIVE": its segments say nothing of their crawl, as
-// those of the first versions.
+// olderScript is "older ARCHIVE": removes the description of the crawl from the segments, as in
+// the first versions.
 func olderScript(ts *testscript.TestScript, neg bool, args []string) {
 	paths, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "warc", "*.warc.gz"))
 	ts.Check(err)
@@ -219,7 +219,7 @@ func olderScript(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// long leaves a test to the runs without -short.
+// long skips a test with -short.
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

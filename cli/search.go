@@ -44,12 +44,11 @@ func searchCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// notWord stands before a word that a search excludes, as long as the command line is
-// read: no flag begins with it.
+// notWord marks a word to be excluded while the command line is parsed, so that it is not taken
+// for a flag.
 const notWord = "\x00"
 
-// searchWords marks words like -draft among the arguments of search: to a shell they
-// look like flags.
+// searchWords marks words such as -draft among the arguments of search, which look like flags.
 func searchWords(args []string) []string {
 	at := slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
 	if at < 0 || args[at] != "search" {
@@ -64,7 +63,7 @@ func searchWords(args []string) []string {
 	return args
 }
 
-// searchArchive answers one query.
+// searchArchive runs a query.
 func searchArchive(ctx context.Context, u *ui, f *searchFlags, dir, query string) error {
 	x, err := openIndex(ctx, u, dir)
 	if err != nil {
@@ -108,26 +107,25 @@ func searchArchive(ctx context.Context, u *ui, f *searchFlags, dir, query string
 	return nil
 }
 
-// index is an archive with its search open.
+// index is an archive opened for search.
 type index struct {
 	*search.Searcher
 	archive *storage.Archive
 	catalog *catalog.Catalog
 }
 
-// indexGarbage is how much more memory than is in use may be garbage while an
-// index is built, in percent.
+// indexGarbage is GOGC while an index is built.
 const indexGarbage = 300
 
-// indexMemory bounds that garbage, in octets, and memoryOfURL is what each URL
-// adds to it. SQLite's memory is beside it.
+// indexMemory limits the heap meanwhile, in octets; memoryOfURL is added per URL. SQLite's
+// memory is not included.
 const (
 	indexMemory = 96 << 20
 	memoryOfURL = 64
 )
 
-// openIndex opens the search of an archive, and builds it where that is to be
-// done, under a bar.
+// openIndex opens the search of an archive, and builds the index if needed, with a progress
+// bar.
 func openIndex(ctx context.Context, u *ui, dir string) (x *index, err error) {
 	x = &index{}
 	defer func() {
@@ -138,7 +136,7 @@ func openIndex(ctx context.Context, u *ui, dir string) (x *index, err error) {
 	if x.archive, err = storage.OpenRead(dir); err != nil {
 		return x, err
 	}
-	if os.Getenv("GOGC") == "" { // what is read is garbage at once, and little is kept
+	if os.Getenv("GOGC") == "" { // what is read becomes garbage at once, and little is kept
 		defer debug.SetGCPercent(debug.SetGCPercent(indexGarbage))
 	}
 	defer bounded(x.archive, indexMemory, memoryOfURL)()
@@ -156,14 +154,13 @@ func openIndex(ctx context.Context, u *ui, dir string) (x *index, err error) {
 	return x, err
 }
 
-// searchOptions are those of every search: PDF documents are read by processes of
-// this program.
+// searchOptions returns the options of every search: PDF documents are read in child processes.
 func searchOptions(u *ui) search.Options {
 	return search.Options{PDF: pdf.Reader(),
 		Unread: func(url string, why error) { u.say("%s: no text could be read from it: %v", url, why) }}
 }
 
-// buildIndex brings the index of an archive up to date, for the searches to come.
+// buildIndex updates the index of an archive.
 func buildIndex(u *ui, dir string) (err error) {
 	defer storage.Guard(&err)()
 	ctx, release := u.until()
@@ -188,7 +185,7 @@ func (x *index) close() {
 	}
 }
 
-// sayUnfinished says as of when an archive was searched that is not complete.
+// sayUnfinished says how recent the data is if the crawl is not complete.
 func (x *index) sayUnfinished(u *ui) {
 	var st status.State
 	if ok, err := x.archive.Crawl(&st); err != nil || !ok || st.Finished {
@@ -200,7 +197,7 @@ func (x *index) sayUnfinished(u *ui) {
 	}
 }
 
-// hit is one line of --json.
+// hit is a line of --json.
 type hit struct {
 	URL      string    `json:"url"`
 	Title    string    `json:"title"`
@@ -215,14 +212,14 @@ func hitJSON(h *search.Hit) hit {
 	return hit{h.URL, h.Title, h.Lang, h.Captured.UTC(), h.Snippet.Text, h.Score, h.Rank}
 }
 
-// How words stand out on a terminal (ECMA-48 §8.3.117).
+// Escape sequences for matches (ECMA-48 §8.3.117).
 const (
 	bold  = "\x1b[1m"
 	plain = "\x1b[0m"
 )
 
-// printHit prints a hit for people. All that comes from a page is cleaned
-// before it stands between escape sequences of our own.
+// printHit prints a hit for people. Text of a page is cleaned before escape sequences are
+// added.
 func (u *ui) printHit(h *search.Hit) {
 	on, off := "", ""
 	if lookOf(u.out.w).colours {
@@ -242,13 +239,13 @@ func (u *ui) printHit(h *search.Hit) {
 	_, _ = u.out.Write([]byte(b.String()))
 }
 
-// indexError gives an error of a search its exit code.
+// indexError adds an exit code to an error of a search.
 func indexError(err error, dir, query string) error {
 	return stoppedError(err, dir, "stopped; what was indexed so far is kept",
 		"curtsy search "+quoted(dir)+" "+quoted(query))
 }
 
-// searchedText says whether a search finds a URL, and why not.
+// searchedText says whether search finds a URL, and why not.
 func searchedText(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) string {
 	_, v := search.Judge(visits, now, find)
 	switch {

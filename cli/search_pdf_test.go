@@ -11,7 +11,7 @@ import (
 	"curtsy/internal/testkit/sitetest"
 )
 
-// paper is a PDF document of one page.
+// paper returns a PDF document of one page.
 func paper(text string) string {
 	var b strings.Builder
 	b.WriteString("%PDF-1.4\n")
@@ -35,8 +35,8 @@ func paper(text string) string {
 	return b.String()
 }
 
-// PDF documents are found by their text, as far as their owner allows; one that
-// cannot be read costs a line.
+// PDF documents are found by their text, unless their owner forbids it; one that cannot be
+// parsed is reported in one line.
 func TestSearchReadsPDF(t *testing.T) {
 	long(t)
 	t.Parallel()

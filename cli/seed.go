@@ -16,7 +16,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// seedURL reads a URL that a person wrote, with its scheme.
+// seedURL parses a URL that was given with its scheme.
 func seedURL(s string) (weburl.URL, error) {
 	u, bare, err := typedURL(s)
 	switch {
@@ -28,12 +28,12 @@ func seedURL(s string) (weburl.URL, error) {
 	return u, err
 }
 
-// wrapping is what surrounds a URL that was copied from a text.
+// wrapping are characters around a URL copied from a text.
 const wrapping = " \t\r\n<>\"'`\u00a0\u200b\ufeff\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 
-// typedURL reads what a person typed or pasted: blanks, brackets and quotes round
-// it, "view-source:" before it and a dot at the end of the host are left out.
-// Without a scheme it is bare, and gets https.
+// typedURL parses a URL as typed or pasted: it removes surrounding blanks, brackets and quotes,
+// a leading "view-source:", and a dot after the host. Without a scheme, bare is true and the
+// scheme is https.
 func typedURL(s string) (u weburl.URL, bare bool, err error) {
 	text := strings.Trim(s, wrapping)
 	if rest, ok := cutFold(text, "view-source:"); ok {
@@ -60,7 +60,7 @@ func typedURL(s string) (u weburl.URL, bare bool, err error) {
 	return u, bare, err
 }
 
-// hasScheme matches a scheme that no host and port could be.
+// hasScheme matches a scheme that cannot be host:port.
 var hasScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:([^0-9]|$)`)
 
 func cutFold(s, prefix string) (rest string, ok bool) {
@@ -70,7 +70,7 @@ func cutFold(s, prefix string) (rest string, ok bool) {
 	return s[len(prefix):], true
 }
 
-// secretIn says whether a URL has a user name, and perhaps a password.
+// secretIn reports whether a URL has a user name, and perhaps a password.
 func secretIn(s string) bool {
 	_, rest, _ := strings.Cut(s, ":")
 	rest = strings.TrimLeft(rest, `/\`)
@@ -80,9 +80,8 @@ func secretIn(s string) bool {
 	return strings.Contains(rest, "@")
 }
 
-// chooseScheme gives a seed that was typed without a scheme the one that answers:
-// https, or http where nobody listens for https. An archive that is there has
-// chosen. No request is made.
+// chooseScheme chooses the scheme of a seed given without one: that of an existing archive,
+// else https, or http if nothing accepts connections for https. It sends no request.
 func (f *crawlFlags) chooseScheme(u *ui, c *config, seed weburl.URL) (weburl.URL, error) {
 	plain := plainOf(seed)
 	if archived, _, err := remembered(c.Archive); err == nil && (archived == seed || archived == plain) {
@@ -105,8 +104,8 @@ func (f *crawlFlags) chooseScheme(u *ui, c *config, seed weburl.URL) (weburl.URL
 	return plain, nil
 }
 
-// plainAnswers says whether a crawl that was typed without a scheme, and of which
-// https ended the connection without an answer, may begin by http.
+// plainAnswers reports whether a crawl given without a scheme may start with http, since https
+// closed the connection without an answer.
 func (f *crawlFlags) plainAnswers(u *ui, c *config, seed weburl.URL, err error) (plain weburl.URL, ok bool) {
 	if !f.bare || seed.Scheme() != "https" || !errors.Is(err, fetch.ErrNoAnswer) {
 		return plain, false
@@ -126,13 +125,12 @@ func (f *crawlFlags) plainAnswers(u *ui, c *config, seed weburl.URL, err error) 
 	return plain, true
 }
 
-// plainOf is an https URL by http.
+// plainOf returns an https URL with http.
 func plainOf(u weburl.URL) weburl.URL {
 	return weburl.FromCanonical("http" + strings.TrimPrefix(u.String(), "https"))
 }
 
-// byPlain says that http is used, and has the pages that were given beside the seed
-// follow it.
+// byPlain says that http is used, and changes the additional pages of the site to http.
 func (f *crawlFlags) byPlain(u *ui, seed weburl.URL, why error) {
 	u.say("%s does not answer by https (%v): crawling %s", seed.Host(), fetch.Cause(why), plainOf(seed))
 	for i, p := range f.given.Pages {
@@ -142,7 +140,7 @@ func (f *crawlFlags) byPlain(u *ui, seed weburl.URL, why error) {
 	}
 }
 
-// checkNames refuses what is no host in the lists of hosts of the scope.
+// checkNames rejects invalid names in the scope's lists of hosts.
 func checkNames(c *config) error {
 	for key, list := range map[string][]string{"alias": c.Scope.Aliases, "allow-host": c.Scope.AllowHosts} {
 		for i, host := range list {
@@ -156,14 +154,14 @@ func checkNames(c *config) error {
 	return nil
 }
 
-// isOfSite says whether a page may be one of the seed's site.
+// isOfSite reports whether a page may belong to the seed's site.
 func isOfSite(seed, page weburl.URL, s *judge.Scope) bool {
 	return judge.SameSite(seed, page) || s.Domain != "" &&
 		(page.Hostname() == s.Domain || strings.HasSuffix(page.Hostname(), "."+s.Domain))
 }
 
-// acceptLanguage is a list of languages as RFC 9110 §12.5.4 has it, each less wanted
-// than the one before.
+// acceptLanguage converts a list of languages to Accept-Language (RFC 9110 §12.5.4) with
+// decreasing weights.
 func acceptLanguage(list string) (string, error) {
 	var field []string
 	for i, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {

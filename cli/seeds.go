@@ -12,8 +12,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// readSeeds reads where a crawl begins: the first URL is its seed, the others
-// are given beside it. A sitemap alone is one of the site that its origin is.
+// readSeeds reads where a crawl starts: the first URL is the seed, others are additional pages.
+// With sitemaps only, the site is that of their origin.
 func (f *crawlFlags) readSeeds(u *ui, args []string) (seed weburl.URL, err error) {
 	for _, s := range f.sitemaps {
 		m, bare, err := typedURL(s)
@@ -47,8 +47,7 @@ func (f *crawlFlags) readSeeds(u *ui, args []string) (seed weburl.URL, err error
 		"curtsy crawl wants a URL, --seeds FILE or --sitemap URL")
 }
 
-// listed reads the URLs of --seeds; empty lines, and those that begin with #, are
-// none.
+// listed reads the URLs of --seeds, without empty lines and comments.
 func (f *crawlFlags) listed(stdin io.Reader) (list []weburl.URL, err error) {
 	const try = "--seeds with a file of one URL per line"
 	if f.seeds == "" {
@@ -75,7 +74,7 @@ func (f *crawlFlags) listed(stdin io.Reader) (list []weburl.URL, err error) {
 	return list, nil
 }
 
-// readLines reads a file, or stdin for "-"; comments, which begin with #, are empty lines.
+// readLines reads a file, or stdin for "-"; comments, which begin with #, become empty lines.
 func readLines(stdin io.Reader, name string) (lines []string, err error) {
 	r := stdin
 	if name != "-" {
@@ -97,7 +96,7 @@ func readLines(stdin io.Reader, name string) (lines []string, err error) {
 	return lines, s.Err()
 }
 
-// sinceDate reads --since: a date, or a time.
+// sinceDate parses --since: a date, or a time.
 func (f *crawlFlags) sinceDate() (time.Time, error) {
 	if f.since == "" {
 		return time.Time{}, nil
@@ -109,7 +108,7 @@ func (f *crawlFlags) sinceDate() (time.Time, error) {
 	return t, nil
 }
 
-// ofTheSite refuses pages that belong to another site: an archive is of one.
+// ofTheSite rejects pages of another site, since an archive has one site.
 func ofTheSite(o *crawler.Options) error {
 	s := o.Scope
 	for _, p := range o.Given.Pages {

@@ -36,22 +36,22 @@ func serveCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// serveMemory is what the collector of garbage keeps a server below, as long as
-// it can: documents are rewritten in memory, 96 MiB of them at a time.
+// serveMemory is the soft memory limit of a server: up to 96 MiB of documents are rewritten in
+// memory at a time.
 const serveMemory = 120 << 20
 
-// bounded has the collector of garbage keep the process below so many octets, and so many more for
-// each URL of an archive, until restore is called. What GOMEMLIMIT says takes precedence.
+// bounded sets the soft memory limit of the process to octets, plus ofURL for each URL of an
+// archive, until restore is called. GOMEMLIMIT takes precedence.
 func bounded(a *storage.Archive, octets, ofURL int64) (restore func()) {
 	_, last, err := a.LastCommit()
-	if err != nil || os.Getenv("GOMEMLIMIT") != "" { // the error is met where the archive is read
+	if err != nil || os.Getenv("GOMEMLIMIT") != "" { // the error is reported when the archive is read
 		return func() {}
 	}
 	was := debug.SetMemoryLimit(octets + ofURL*int64(last.URLID))
 	return func() { debug.SetMemoryLimit(was) }
 }
 
-// serve shows archives until a signal ends it.
+// serve serves archives until it is stopped.
 func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error) {
 	defer storage.Guard(&err)()
 	if u.host == nil && os.Getenv("GOMEMLIMIT") == "" {
@@ -91,7 +91,7 @@ func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error)
 	return serveAll(ctx, []net.Listener{ui, content}, s.UI(), s.Content())
 }
 
-// listeners opens the UI's port, and the next one, or any, for the content.
+// listeners opens the UI's port, and the next or any free port for the content.
 func listeners(ctx context.Context, f *serveFlags) (ui, content net.Listener, err error) {
 	address, err := localAddress("--listen", f.listen, f.public,
 		"--public, if everybody who can reach it may see the archives")
@@ -114,15 +114,15 @@ func listeners(ctx context.Context, f *serveFlags) (ui, content net.Listener, er
 	return ui, content, nil
 }
 
-// localAddress is an address that only this machine can reach, unless public says
-// that others may; without a host it is then 127.0.0.1. try says how others may.
+// localAddress returns a listening address that only this machine can reach, unless public.
+// Without a host and public, it is 127.0.0.1. try is the hint for other addresses.
 func localAddress(flag, address string, public bool, try string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return "", usagef(flag+" 127.0.0.1:8600", "%s %q: want ADDRESS:PORT", flag, address)
 	}
 	if host == "localhost" || host == "" && !public {
-		return net.JoinHostPort("127.0.0.1", port), nil // the first line names an address that answers
+		return net.JoinHostPort("127.0.0.1", port), nil // so that the printed URL works
 	}
 	if ip := net.ParseIP(host); !public && (ip == nil || !ip.IsLoopback()) {
 		return "", usagef(try, "%s %s is reachable from other machines", flag, address)
@@ -130,7 +130,7 @@ func localAddress(flag, address string, public bool, try string) (string, error)
 	return address, nil
 }
 
-// openShelves opens all archives; closeAll closes those that were.
+// openShelves opens all archives; closeAll closes those that were opened.
 func openShelves(ctx context.Context, u *ui, dirs []string) (list []*replay.Source, closeAll func(), err error) {
 	var shelves []*shelf
 	closeAll = func() {
@@ -158,7 +158,7 @@ func openShelves(ctx context.Context, u *ui, dirs []string) (list []*replay.Sour
 	return list, closeAll, nil
 }
 
-// explain says what the command would, in lines.
+// explain returns the output of the explain command, in lines.
 func (s *shelf) explain(url weburl.URL) (lines []string) {
 	e, err := s.take()
 	if err != nil {
@@ -221,7 +221,7 @@ func serveAll(ctx context.Context, on []net.Listener, handlers ...http.Handler) 
 	return nil
 }
 
-// stopServer lets answers end that are under way.
+// stopServer shuts a server down, and waits for running requests.
 func stopServer(s *http.Server) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

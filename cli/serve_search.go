@@ -12,27 +12,27 @@ import (
 	"curtsy/storage"
 )
 
-// texts keeps the index of an archive that is served up to date: what is new is
-// read in the background, while pages are shown and searched already.
+// texts keeps the index of a served archive up to date: new texts are indexed in the
+// background, while pages are already served and searched.
 type texts struct {
 	s    *shelf
 	stop context.CancelFunc
 	done chan struct{}
 
 	mu      sync.Mutex
-	reads   catalog.Progress // how far the first reading is
-	ready   bool             // the first reading is done
+	reads   catalog.Progress // progress of the first update
+	ready   bool             // the first update is done
 	failed  error
-	version int // of the index, by how often it was brought up to date
+	version int // number of updates of the index
 
-	using    sync.RWMutex     // held while searcher answers
-	searcher *search.Searcher // of an edition
+	using    sync.RWMutex     // read-locked while searcher is in use
+	searcher *search.Searcher // for an edition
 	of       *edition
 	at       int // version
 }
 
-// followEvery is how often the archive is looked at for what is new; less often
-// where that takes long, so that it costs a tenth of the time at most.
+// followEvery is the interval of checks for new visits. If an update takes long, the pause is
+// restFactor times as long, so that updates take at most a tenth of the time.
 const (
 	followEvery = 2 * time.Second
 	restFactor  = 9
@@ -62,7 +62,7 @@ func followTexts(ctx context.Context, s *shelf) *texts {
 	return t
 }
 
-// close waits for the reading to end.
+// close stops the updates and waits for their end.
 func (t *texts) close() {
 	t.stop()
 	<-t.done
@@ -71,7 +71,7 @@ func (t *texts) close() {
 	t.drop()
 }
 
-// update takes into the index what is new.
+// update adds new texts to the index.
 func (t *texts) update(ctx context.Context) (err error) {
 	defer storage.Guard(&err)()
 	e, err := t.s.take()
@@ -91,11 +91,11 @@ func (t *texts) update(ctx context.Context) (err error) {
 	return search.Update(ctx, t.s.catalog, e.Archive, o)
 }
 
-// note remembers how an update went, and says whether it is done with.
+// note records the result of an update, and reports whether it is complete.
 func (t *texts) note(err error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if errors.Is(err, storage.ErrInUse) { // a crawl begins or ends
+	if errors.Is(err, storage.ErrInUse) { // a crawl is starting or ending
 		return false
 	}
 	if err != nil && t.failed == nil {
@@ -105,7 +105,7 @@ func (t *texts) note(err error) bool {
 	return true
 }
 
-// find answers one query by what the index has.
+// find answers a query from the current index.
 func (t *texts) find(ctx context.Context, query string, skip, limit int) (hits []search.Hit, total int,
 	note string, err error) {
 	defer storage.Guard(&err)()
@@ -123,8 +123,8 @@ func (t *texts) find(ctx context.Context, query string, skip, limit int) (hits [
 	return found.Hits, found.Total, note, err
 }
 
-// open is the search of an edition, to be unlocked after use; note says what is
-// missing in it.
+// open returns the searcher of an edition, to be unlocked after use; note says what the index
+// lacks.
 func (t *texts) open(ctx context.Context, e *edition) (x *search.Searcher, note string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -21,7 +21,7 @@ func TestServeAnswersAndEnds(t *testing.T) {
 	if code := Main([]string{"demo", "--keep", dir}, strings.NewReader(""), io.Discard, io.Discard); code != 0 {
 		t.Fatalf("demo ended with %d", code)
 	}
-	twin := filepath.Join(t.TempDir(), "site") // of the same site, and of the same name
+	twin := filepath.Join(t.TempDir(), "site") // an archive of the same site, with the same name
 	if err := os.CopyFS(twin, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +59,7 @@ func TestServeAnswersAndEnds(t *testing.T) {
 	}
 }
 
-// While an archive is served a crawl may write to it, and what it adds is shown
-// and found.
+// A crawl may write to an archive while it is served, and what it adds is shown and found.
 func TestServeLetsCrawlsBegin(t *testing.T) {
 	t.Parallel()
 	site, err := sitetest.Parse([]byte("-- / --\n<title>Home</title>wombat\n"))
@@ -93,7 +92,7 @@ func TestServeLetsCrawlsBegin(t *testing.T) {
 		t.Errorf("%s as of %v; the crawl ended at %v", r.State, r.AsOf, st.Updated)
 	}
 	r.Close()
-	for ready := false; !ready; time.Sleep(time.Millisecond) { // the texts are read
+	for ready := false; !ready; time.Sleep(time.Millisecond) { // wait for the search index
 		s.texts.mu.Lock()
 		ready = s.texts.ready
 		s.texts.mu.Unlock()
@@ -104,7 +103,7 @@ func TestServeLetsCrawlsBegin(t *testing.T) {
 	}
 	_, before, _ := e.LastCommit()
 	s.giveBack(e)
-	s.rest(e) // as after a moment
+	s.rest(e) // as the idle timer does
 	if err := site.Set("/", "<title>Home</title>quokka\n"); err != nil {
 		t.Fatal(err)
 	}

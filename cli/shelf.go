@@ -19,9 +19,9 @@ import (
 	"curtsy/storage"
 )
 
-// shelf is an archive that is served. It is open while a request reads it and a
-// moment longer, so that a crawl may begin meanwhile, and is opened again when
-// crawl.db has changed, so that what a crawl adds is shown.
+// shelf is a served archive. It is open while a request reads it and a moment longer, so that a
+// crawl can start meanwhile. It is opened again when crawl.db has changed, to show what a crawl
+// has added.
 type shelf struct {
 	u       *ui
 	dir     string
@@ -37,21 +37,21 @@ type shelf struct {
 	now *edition // nil: not open
 }
 
-// edition is the archive as it was when it was opened.
+// edition is the archive in the state in which it was opened.
 type edition struct {
 	*opened
 	asOf    time.Time
-	changed time.Time // crawl.db was, before it was opened
+	changed time.Time // modification time of crawl.db before it was opened
 	users   int
 }
 
 const (
-	idleShelf = 50 * time.Millisecond // that an archive nobody reads stays open; a crawl that begins waits longer
-	freshFor  = time.Second           // that one state is shown, at least
+	idleShelf = 50 * time.Millisecond // how long an unused archive stays open; a starting crawl waits longer
+	freshFor  = time.Second           // how long one state is served at least
 )
 
-// openShelf opens an archive to be served, and keeps its index up to date until
-// the context ends.
+// openShelf opens an archive to be served, and keeps its index up to date until the context
+// ends.
 func openShelf(ctx context.Context, u *ui, dir string) (*shelf, error) {
 	s := &shelf{u: u, dir: dir}
 	e, err := s.take()
@@ -79,7 +79,7 @@ func (s *shelf) close() {
 	_ = s.catalog.Close() // nothing was written
 }
 
-// changedAt is when crawl.db was written last.
+// changedAt returns the modification time of crawl.db.
 func (s *shelf) changedAt() time.Time {
 	st, err := os.Stat(filepath.Join(s.dir, "crawl.db"))
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *shelf) changedAt() time.Time {
 	return st.ModTime()
 }
 
-// take opens the archive as it is; whoever took it gives it back.
+// take opens the current state of the archive; the caller must call giveBack.
 func (s *shelf) take() (*edition, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *shelf) giveBack(e *edition) {
 	}
 }
 
-// rest closes the archive if nobody has asked for it since.
+// rest closes the archive if it was not used since.
 func (s *shelf) rest(e *edition) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +133,7 @@ func (s *shelf) rest(e *edition) {
 	}
 }
 
-// retire closes what is open, now or when its last user gives it back.
+// retire closes the current edition, now or when its last user gives it back.
 func (s *shelf) retire() {
 	e := s.now
 	s.now = nil
@@ -142,7 +142,7 @@ func (s *shelf) retire() {
 	}
 }
 
-// read opens the archive for one request.
+// read opens the archive for a request.
 func (s *shelf) read() (*replay.Reading, error) {
 	e, err := s.take()
 	if err != nil {
@@ -159,19 +159,19 @@ func (s *shelf) read() (*replay.Reading, error) {
 		Names: e.state.Names(), Holds: *e.state.Holds, Close: func() { s.giveBack(e) }}, nil
 }
 
-// kept is what was made of crawl.db as it was at a time, when somebody asked for it.
+// kept caches a value computed from crawl.db.
 type kept[T any] struct {
 	mu       sync.Mutex
 	of, made time.Time
 	value    T
 }
 
-// keptFor is how long what was made is kept: with time pages become unavailable
-// (unavailable_after), although crawl.db does not change.
+// keptFor is the lifetime of a cached value: permits change over time (unavailable_after), even
+// if crawl.db does not.
 const keptFor = 10 * time.Minute
 
-// get gives what is kept, or makes it: the first time, when crawl.db has changed, and when
-// it is old.
+// get returns the cached value, or computes it: the first time, when crawl.db has changed, and
+// when it has expired.
 func (k *kept[T]) get(of time.Time, make func() (T, error)) (T, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -186,7 +186,7 @@ func (k *kept[T]) get(of time.Time, make func() (T, error)) (T, error) {
 	return value, err
 }
 
-// plots draws what the index counts.
+// plots draws the tallies of the index.
 func (s *shelf) plots(ctx context.Context) ([]replay.Plot, error) {
 	return s.drawn.get(s.changedAt(), func() ([]replay.Plot, error) {
 		statuses, types, err := s.catalog.Tallies(ctx)
@@ -206,7 +206,7 @@ func plotOf(title string, list []catalog.Tally) replay.Plot {
 	return replay.Plot{Title: title, SVG: p.SVG()}
 }
 
-// report is what the command of that name writes.
+// report returns the output of the report command.
 func (s *shelf) report(ctx context.Context) ([]byte, error) {
 	return s.reported.get(s.changedAt(), func() (page []byte, err error) {
 		defer storage.Guard(&err)()

@@ -20,7 +20,7 @@ func TestWhatIsKeptIsMadeAgain(t *testing.T) {
 		}
 		for _, c := range []struct {
 			says   string
-			change time.Duration // of crawl.db
+			change time.Duration // of the modification time of crawl.db
 			wait   time.Duration
 			want   int
 		}{

@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// command is a curtsy in a process of its own.
+// command is curtsy in a process of its own.
 type command struct {
 	*exec.Cmd
 	said strings.Builder
@@ -36,7 +36,7 @@ func curtsy(t *testing.T, args ...string) *command {
 	return c
 }
 
-// ends waits for the exit code and gives what was said.
+// ends waits for the process to end with the exit code, and returns its output.
 func (c *command) ends(t *testing.T, code int) string {
 	t.Helper()
 	_ = c.Wait()
@@ -54,8 +54,8 @@ func (c *command) run(t *testing.T, code int) string {
 	return c.ends(t, code)
 }
 
-// endless is a site of pages each of which links to the next; it says on its
-// channel when the nth is asked for. From then on pages hang until released.
+// endless is a site whose pages each link to the next; it signals on its channel when the nth
+// page is requested. From then on requests hang until released.
 type endless struct {
 	*httptest.Server
 	reached chan struct{}
@@ -144,7 +144,7 @@ func TestSecondInterruptStopsAtOnceAndLosesNothing(t *testing.T) {
 		if err := c.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(50 * time.Millisecond) // two signals at once may arrive as one
+		time.Sleep(50 * time.Millisecond) // two signals in quick succession may be delivered as one
 	}
 	contains(t, c.ends(t, exitStopped), "try: curtsy resume "+dir)
 	s.release()
@@ -152,8 +152,8 @@ func TestSecondInterruptStopsAtOnceAndLosesNothing(t *testing.T) {
 	contains(t, curtsy(t, "resume", dir).run(t, exitDone), "done: 62 fetched, 0 failed")
 }
 
-// A SIGTERM, one or two, while a body has stalled: what came of it is not the page. A
-// resume asks again, and says why it is failed for as long as none comes whole.
+// After one or two SIGTERMs while a body has stalled, the partial body is not taken for the
+// page. A resume requests it again, and explains the failure until the page arrives whole.
 func TestSIGTERMWhileABodyStalls(t *testing.T) {
 	t.Parallel()
 	for _, signals := range []int{1, 2} {
@@ -196,7 +196,7 @@ func TestSIGTERMWhileABodyStalls(t *testing.T) {
 			if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(20 * time.Millisecond) // two signals at once may arrive as one
+			time.Sleep(20 * time.Millisecond) // two signals in quick succession may be delivered as one
 		}
 		contains(t, c.ends(t, exitStopped), "try: curtsy resume "+dir)
 		row := func() string {
@@ -258,7 +258,8 @@ func TestFirstInterruptStopsAMirrorAndItsCheck(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "archive")
 	curtsy(t, "demo", "--keep", dir).run(t, exitDone)
-	// Not by a signal to this process: tests beside this one have commands in it that wait for one.
+	// Not by a signal to this process: commands of parallel tests in it listen for signals,
+	// too.
 	interrupted := func(f func(ctx context.Context, u *ui) error) (said string, err error) {
 		var b strings.Builder
 		u := &ui{out: &dataWriter{w: &b}, err: &b}
@@ -351,7 +352,7 @@ func TestDiskThatRefusesAWriteStopsTheCrawlAndItGoesOn(t *testing.T) {
 	t.Parallel()
 	s := newEndless(t, -1, false)
 	dir := filepath.Join(t.TempDir(), "archive")
-	// A limit on the size of files is a full disk that needs no mount.
+	// A limit on the file size acts like a full disk, without a mount.
 	c := curtsy(t)
 	c.Path, c.Args = "/bin/sh", []string{"sh", "-c", `ulimit -f 150; exec "$0" "$@"`}
 	c.Args = append(c.Args, curtsyPath(t), "crawl", s.URL+"/", "--archive", dir)
@@ -362,7 +363,7 @@ func TestDiskThatRefusesAWriteStopsTheCrawlAndItGoesOn(t *testing.T) {
 	contains(t, curtsy(t, "resume", dir).run(t, exitDone), "done: 62 fetched, 0 failed")
 }
 
-// A key that was written in part would be taken for one, and nothing replaces a key.
+// A partly written key would be taken for a key, and keys are never overwritten.
 func TestAKeyThatCannotBeWrittenLeavesNoFile(t *testing.T) {
 	for _, args := range [][]string{{"--site", "https://a.example/"}, {"--wacz"}} {
 		key := filepath.Join(t.TempDir(), "key")
@@ -382,7 +383,8 @@ func TestAKeyThatCannotBeWrittenLeavesNoFile(t *testing.T) {
 	}
 }
 
-// The card of a table belongs to it: where there is no room for both, there is neither.
+// A table and its metadata file belong together: if there is no space for both, neither is
+// left.
 func TestATableWithoutRoomForItsCardIsNotThere(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
@@ -407,7 +409,8 @@ func TestATableWithoutRoomForItsCardIsNotThere(t *testing.T) {
 	curtsy(t, "export", dir, out, "--table", "links").run(t, exitDone)
 }
 
-// curtsyPath is a file that is run as curtsy: its name says what it is.
+// curtsyPath returns a link named curtsy to the test binary, which runs as curtsy under that
+// name.
 func curtsyPath(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "curtsy")
@@ -417,7 +420,7 @@ func curtsyPath(t *testing.T) string {
 	return path
 }
 
-// A preview of a host that nobody answers at ends as a crawl of it does.
+// A dry run for a host that does not answer ends as a crawl does.
 func TestDryRunCannotReach(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()

@@ -13,19 +13,19 @@ import (
 	"curtsy/sitemap"
 )
 
-// sitemapFacts is the JSON of a sitemap.
+// sitemapFacts is the JSON output for a sitemap.
 type sitemapFacts struct {
 	Type     sitemap.Kind `json:"type"`
 	URLs     []string     `json:"urls"`
 	Children []string     `json:"children"`
 
-	LastMod    map[string]time.Time `json:"lastmod"`      // of those that have one
+	LastMod    map[string]time.Time `json:"lastmod"`      // of entries that have one
 	OutOfScope int                  `json:"out_of_scope"` // of another scheme, host or port
-	Bad        int                  `json:"bad"`          // no URL, or too long
-	Truncated  string               `json:"truncated"`    // why it was not read to its end
+	Bad        int                  `json:"bad"`          // invalid or too long URLs
+	Truncated  string               `json:"truncated"`    // why it was not read completely
 }
 
-// sitemapCmd answers what a sitemap names.
+// sitemapCmd prints the contents of a sitemap.
 func sitemapCmd(u *ui) *cobra.Command {
 	var base, contact string
 	var asJSON, strict bool
@@ -80,7 +80,7 @@ func (u *ui) sitemap(name, base string, asJSON, strict bool, open func() (io.Rea
 	return sitemapError(name, sum, strict)
 }
 
-// sitemapError says what is wrong with a sitemap; nil for nothing.
+// sitemapError says what is wrong with a sitemap; nil if nothing is.
 func sitemapError(name string, sum sitemap.Summary, strict bool) error {
 	var wrong []string
 	if sum.Kind == sitemap.None {
@@ -102,7 +102,7 @@ func sitemapError(name string, sum sitemap.Summary, strict bool) error {
 		"https://www.sitemaps.org/protocol.html for what a sitemap has to be")
 }
 
-// sitemapScope is the URL that relative ones are resolved against.
+// sitemapScope returns the base of relative URLs.
 func sitemapScope(name, base string) (weburl.URL, error) {
 	if base == "" && isURL(name) {
 		base = name
@@ -129,7 +129,7 @@ func (u *ui) openSitemap(c *cobra.Command, name, contact string) (io.ReadCloser,
 	return u.open(name)
 }
 
-// sitemapReport prints the URLs on stdout, and tells people about the rest.
+// sitemapReport prints the URLs, and messages about the rest.
 func (u *ui) sitemapReport(name string, f sitemapFacts, sum sitemap.Summary) {
 	for _, url := range f.Children {
 		u.print("sitemap %s", url)

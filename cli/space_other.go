@@ -2,5 +2,5 @@
 
 package cli
 
-// enoughSpace knows no limit here.
+// enoughSpace knows no limit on this system.
 func enoughSpace() error { return nil }

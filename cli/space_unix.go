@@ -9,12 +9,12 @@ import (
 	"curtsy/internal/legible"
 )
 
-// leastSpace is the address space that every command does with. The runtime
-// reserves most of it and uses little; where it cannot, it ends the process with
-// a trace, which no code of ours sees; below some 1.4 GB before any of it runs.
+// leastSpace is the address space that suffices for every command. The Go runtime reserves most
+// of it and uses little. If it cannot, it ends the process with a trace; below some 1.4 GB
+// before our code runs.
 const leastSpace = 2 << 30
 
-// enoughSpace says what is wrong where ulimit -v leaves less.
+// enoughSpace returns an error if ulimit -v leaves less.
 func enoughSpace() error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err != nil || limit.Cur >= leastSpace {

@@ -33,16 +33,16 @@ import (
 	"curtsy/publish/replay"
 )
 
-// badSite answers well at first, and each URL in a bad way of its own once it is bad.
+// badSite answers well at first; once turned is closed, each URL fails in its own way.
 type badSite struct {
 	origin string
-	bad    map[string]string // by path, the whole answer; "" hangs up
-	stalls map[string]bool   // after it
-	turned chan struct{}     // closed: it is bad
+	bad    map[string]string // the whole answer by path; "": close the connection
+	stalls map[string]bool   // by path: stall after the answer
+	turned chan struct{}     // closed when the site turns bad
 	asked  chan string       // paths with If-None-Match or If-Modified-Since
 }
 
-// good is the copy of a page that a second visit must not take away.
+// good returns the copy of a page that a second visit must not replace.
 func good(path string) (kind, body string) {
 	word := strings.ReplaceAll(strings.Trim(path, "/"), "-", "")
 	if strings.HasSuffix(path, ".bin") {
@@ -119,7 +119,7 @@ func (s *badSite) answer(c net.Conn) {
 	}
 }
 
-// answerOf is a whole response.
+// answerOf returns a whole response.
 func answerOf(status int, kind, body string, fields ...string) string {
 	head := fmt.Sprintf("HTTP/1.1 %d Some\r\nContent-Type: %s\r\nConnection: close\r\n", status, kind)
 	for _, f := range fields {
@@ -132,7 +132,7 @@ func answerOf(status int, kind, body string, fields ...string) string {
 	return head + "\r\n" + body
 }
 
-// coded is a body in a coding.
+// coded returns a body in a content coding.
 func coded(t *testing.T, name, body string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -161,7 +161,7 @@ func coded(t *testing.T, name, body string) []byte {
 	return b.Bytes()
 }
 
-// badAnswers are all kinds of bad second answers, to a page and to a binary file.
+// badAnswers returns all kinds of bad second answers, for a page and for a binary file.
 func badAnswers(t *testing.T) (bad map[string]string, stalls map[string]bool) {
 	bad, stalls = map[string]string{}, map[string]bool{}
 	for _, ext := range []string{".html", ".bin"} {
@@ -234,9 +234,9 @@ func badAnswers(t *testing.T) (bad map[string]string, stalls map[string]bool) {
 	return bad, stalls
 }
 
-// TestNoSecondVisitMakesAnArchiveWorse visits pages again that have gone bad in all
-// ways: every outlet shows the good copy, each bad answer is listed with its reason, and
-// none lends its validators to the round after it.
+// TestNoSecondVisitMakesAnArchiveWorse visits pages again that now fail in all ways: every
+// output still shows the good copy, each bad answer is listed with its reason, and no
+// validators of a bad answer are used by the next round.
 func TestNoSecondVisitMakesAnArchiveWorse(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -321,7 +321,7 @@ func TestNoSecondVisitMakesAnArchiveWorse(t *testing.T) {
 	}
 }
 
-// exported says what is wrong with an export: a good copy that is missing, and a bad one.
+// exported checks that an export has all good copies and no bad one.
 func (s *badSite) exported(t *testing.T, all, format string, pages map[string]bool) {
 	t.Helper()
 	for path, isText := range pages {
@@ -336,7 +336,7 @@ func (s *badSite) exported(t *testing.T, all, format string, pages map[string]bo
 	}
 }
 
-// crawl crawls the site, or visits it again, and lets no failure slow it down.
+// crawl crawls the site, or visits it again, without slowing down after failures.
 func (s *badSite) crawl(t *testing.T, dir string, round *revisit.Options) {
 	t.Helper()
 	c := defaults()
@@ -358,7 +358,7 @@ func (s *badSite) crawl(t *testing.T, dir string, round *revisit.Options) {
 	}
 }
 
-// server gives what the frame of a page of serve shows.
+// server returns a function that gives the content of a page as serve shows it in its frame.
 func server(t *testing.T, dir string) func(path string) string {
 	t.Helper()
 	u := &ui{out: &dataWriter{w: &bytes.Buffer{}}, err: &bytes.Buffer{}}

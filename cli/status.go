@@ -52,8 +52,8 @@ func statusCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// statusLines prints an object for each archive; one that cannot be read is the
-// error at the end.
+// statusLines prints a JSON object for each archive. It returns the error of an archive that
+// cannot be read at the end.
 func statusLines(u *ui, dirs []string) (failed error) {
 	for _, dir := range dirs {
 		s, err := status.Read(dir)
@@ -72,7 +72,7 @@ func statusLines(u *ui, dirs []string) (failed error) {
 	return nil
 }
 
-// whySkipped lists the rules behind what failed, was skipped or waits for a retry.
+// whySkipped lists the rules by which URLs failed, were skipped or wait for a retry.
 func (u *ui) whySkipped(s status.Status) {
 	rest := maps.Clone(s.Rules)
 	maps.DeleteFunc(rest, func(rule string, _ int) bool { return !judge.Belongs(rule) })
@@ -90,13 +90,13 @@ func (u *ui) whySkipped(s status.Status) {
 	}
 }
 
-// inSeconds is a status with its durations in seconds, too.
+// inSeconds adds durations in seconds to a status.
 func inSeconds(dir string, s status.Status) any {
 	return struct {
-		Archive string `json:"archive,omitempty"` // its directory, where several were asked for
+		Archive string `json:"archive,omitempty"` // its directory, if several were given
 		status.Status
 		ElapsedSeconds float64 `json:"elapsed_seconds"`
-		LeftSeconds    float64 `json:"left_seconds,omitempty"` // 0 is unknown
+		LeftSeconds    float64 `json:"left_seconds,omitempty"` // 0: unknown
 	}{dir, s, seconds(s.Elapsed), seconds(s.Left)}
 }
 
@@ -138,7 +138,7 @@ func printStatus(u *ui, s status.Status) {
 	}
 	if s.WaitingFor != "" {
 		until := ""
-		if s.NextDue != nil && !strings.Contains(s.WaitingFor, "until ") { // as a Visit-time says itself
+		if s.NextDue != nil && !strings.Contains(s.WaitingFor, "until ") { // a Visit-time says so itself
 			until = " until " + u.time(*s.NextDue)
 		}
 		u.print("  waiting for  %s%s", s.WaitingFor, until)
@@ -146,11 +146,11 @@ func printStatus(u *ui, s status.Status) {
 	u.print("  elapsed      %s, as of %s", s.Elapsed.Round(time.Second), u.time(s.Updated))
 }
 
-// watchEvery is how often status --watch looks.
+// watchEvery is the interval of status --watch.
 const watchEvery = time.Second
 
-// watch shows how crawls go, an archive a row, until it is stopped or none of them
-// runs any more. On a terminal the rows change where they stand.
+// watch shows the progress of crawls, one archive per row, until it is stopped or no crawl is
+// running. On a terminal the rows are updated in place.
 func watch(ctx context.Context, u *ui, dirs []string, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -179,7 +179,7 @@ func watch(ctx context.Context, u *ui, dirs []string, every time.Duration) error
 	}
 }
 
-// watchRows are a line for each archive.
+// watchRows returns a row for each archive.
 func watchRows(dirs []string, now time.Time) (rows []string, running bool) {
 	name := 0
 	for _, dir := range dirs {
@@ -207,7 +207,7 @@ func shortDir(dir string) string {
 	return runewidth.Truncate(filepath.Base(filepath.Clean(dir)), 24, ellipsis(os.Getenv))
 }
 
-// widthOf is how many columns a terminal has; 0 where there is none.
+// widthOf returns the number of columns of a terminal; 0 if w is not one.
 func widthOf(w io.Writer) int {
 	f, ok := w.(interface{ Fd() uintptr })
 	if !ok {

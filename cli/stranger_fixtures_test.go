@@ -28,13 +28,13 @@ import (
 	"curtsy/internal/sum"
 )
 
-// strangerFixture makes a whole archive one that nobody should have sent.
+// strangerFixture turns a sound archive into a malicious or damaged one.
 type strangerFixture struct {
 	kind, name string
 	spoil      func(dir string) error
 }
 
-// strangers are all fixtures, made by code.
+// strangers returns all fixtures, which are made by code.
 func strangers() (list []strangerFixture) {
 	list = append(list, segmentNameFixtures()...)
 	list = append(list, placeFixtures()...)
@@ -76,7 +76,7 @@ func segmentNameFixtures() (list []strangerFixture) {
 	return list
 }
 
-// segmentValue is an entry of a segment with another size, as crawl.db has it.
+// segmentValue returns the entry of a segment in crawl.db with another size.
 func segmentValue(name string, v []byte, size int64) []byte {
 	var e struct {
 		Size   int64  `json:"size"`
@@ -90,7 +90,7 @@ func segmentValue(name string, v []byte, size int64) []byte {
 	return b
 }
 
-// placeFixtures have something else in the place of a file.
+// placeFixtures replace a file of the archive by something else.
 func placeFixtures() (list []strangerFixture) {
 	places := []string{"SEGMENT", "status.json", "status.json.new", "crawl.db", "crawl.db.closed", "crawl.db.closed.new", "crawl.db.readers", "index.db", "index.db.new", "index.db-wal", "index.db-journal", "index.lock", "facts"}
 	for _, in := range places {
@@ -131,7 +131,7 @@ func placeFixtures() (list []strangerFixture) {
 	return list
 }
 
-// up is the directory that holds box/.
+// up returns the directory that holds box/.
 func up(path string) string {
 	before, _, _ := strings.Cut(path, "/box/archive/")
 	return before
@@ -209,7 +209,7 @@ func inDB(dir string, change func(tx *bbolt.Tx) error) error {
 	return errors.Join(db.Update(change), db.Close())
 }
 
-// entry is a value of crawl.db as JSON, changed and sealed again.
+// entry changes a value of crawl.db as JSON and seals it again.
 func entry(b *bbolt.Bucket, key []byte, change func(v map[string]any)) error {
 	key = bytes.Clone(key)
 	text, ok := sum.Open(key, bytes.Clone(b.Get(key)))
@@ -230,8 +230,8 @@ func entry(b *bbolt.Bucket, key []byte, change func(v map[string]any)) error {
 	return b.Put(key, sum.Seal(key, text))
 }
 
-// crawlEntry changes what the crawl says of itself, in the rows of what each commit
-// writes and of what lasts.
+// crawlEntry changes the metadata of the crawl, both in the row that each commit writes and in
+// the lasting one.
 func crawlEntry(tx *bbolt.Tx, change func(v map[string]any)) (err error) {
 	meta := tx.Bucket([]byte("meta"))
 	outer := entry(meta, []byte("crawl"), func(often map[string]any) {
@@ -253,7 +253,7 @@ func crawlEntry(tx *bbolt.Tx, change func(v map[string]any)) (err error) {
 	return errors.Join(outer, err)
 }
 
-// visitKey is that of the visit of /page.html.
+// visitKey returns the key of the visit of /page.html.
 func visitKey(tx *bbolt.Tx) (key []byte) {
 	_ = tx.Bucket([]byte("visits")).ForEach(func(k, v []byte) error {
 		if bytes.Contains(v, []byte(`/page.html"`)) && key == nil {
@@ -264,8 +264,8 @@ func visitKey(tx *bbolt.Tx) (key []byte) {
 	return key
 }
 
-// recordFixtures put a member of their own behind the segment, and have crawl.db
-// say that it is the record of /page.html.
+// recordFixtures append a gzip member to the segment, and make crawl.db name it as the record
+// of /page.html.
 func recordFixtures() (list []strangerFixture) {
 	const kind = "records that lie"
 	head := func(length, more string) string {
@@ -306,7 +306,7 @@ func recordFixtures() (list []strangerFixture) {
 	return list
 }
 
-// deflated is a member with that many octets of nothing behind the text.
+// deflated returns a gzip member of the text followed by so many zero octets.
 func deflated(text string, nothing int) []byte {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
@@ -318,11 +318,11 @@ func deflated(text string, nothing int) []byte {
 	return b.Bytes()
 }
 
-// zeros is a small text that is large when it is inflated.
+// zeros is a small text that inflates to a large one.
 var zeros = sync.OnceValue(func() []byte { return deflated("<p>", 300<<20) })
 
-// planted puts a member behind the segment as the record of /page.html, with
-// the ID and the URL that its visit has where the text names them.
+// planted appends a gzip member to the segment as the record of /page.html, and fills in the ID
+// and URL of its visit where the text has placeholders.
 func planted(dir string, member []byte, more map[string]any) error {
 	path := segmentPath(dir)
 	st, err := os.Stat(path)
@@ -357,7 +357,7 @@ func planted(dir string, member []byte, more map[string]any) error {
 	return errors.Join(err, f.Close())
 }
 
-// named writes ID and URL into a member's head.
+// named replaces the placeholders for ID and URL in the head of a member.
 func named(member []byte, id, url string) []byte {
 	z, err := gzip.NewReader(bytes.NewReader(member))
 	if err != nil {
@@ -376,7 +376,7 @@ func named(member []byte, id, url string) []byte {
 	return deflated(string(changed), nothing)
 }
 
-// pageFixtures are a crawl.db whose pages lie.
+// pageFixtures corrupt the pages of crawl.db.
 func pageFixtures() (list []strangerFixture) {
 	const kind = "pages of crawl.db"
 	n := binary.NativeEndian
@@ -501,11 +501,11 @@ func visitFixtures() (list []strangerFixture) {
 		})
 	}}, strangerFixture{kind, "inflates to 1 GB", func(dir string) error {
 		return inDB(dir, func(tx *bbolt.Tx) error {
-			var piece bytes.Buffer // 1 MiB, which says the same however often it comes
+			var piece bytes.Buffer // 1 MiB that can be repeated without changing the meaning
 			w, _ := flate.NewWriter(&piece, flate.BestCompression)
 			_, err := w.Write(bytes.Repeat([]byte{' '}, 1<<20))
 			err = errors.Join(err, w.Flush())
-			bomb := append([]byte{0x10}, bytes.Repeat(piece.Bytes(), 1<<10)...) // a visit that is packed
+			bomb := append([]byte{0x10}, bytes.Repeat(piece.Bytes(), 1<<10)...) // a compressed visit
 			key := visitKey(tx)
 			return errors.Join(err, tx.Bucket([]byte("visits")).Put(key, sum.Seal(key, append(bomb, 3, 0))))
 		})
@@ -565,7 +565,7 @@ func crawlFixtures() (list []strangerFixture) {
 	return list
 }
 
-// bucketFixtures have junk, or nothing, in the buckets of crawl.db.
+// bucketFixtures put junk into the buckets of crawl.db, or empty them.
 func bucketFixtures() (list []strangerFixture) {
 	add := func(kind, what string, change func(tx *bbolt.Tx) error) {
 		list = append(list, strangerFixture{kind, what, func(dir string) error { return inDB(dir, change) }})

@@ -16,7 +16,7 @@ func mains(args ...string) (code int, said string) {
 	return code, b.String()
 }
 
-// A name of a file begins no line, and moves no cursor.
+// A file name cannot start a new line of output or move the cursor.
 func TestNamesOfStrangersStayInTheirLine(t *testing.T) {
 	t.Parallel()
 	g := newStranger(t)

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// visited is what a server on an archive said to a few requests.
+// visited records the answers of a server on an archive.
 type visited struct {
 	mu   sync.Mutex
 	said strings.Builder
@@ -41,8 +41,8 @@ var (
 	frameAt   = regexp.MustCompile(`src="(http://[^"]+)"`)
 )
 
-// visit runs c, which serves an archive, asks it for its start page, for captures in and
-// outside of their frame and for a search, and ends it. An answer may be any, but it comes.
+// visit runs c, which serves an archive, requests its start page, captures inside and outside
+// their frame and a search, and ends it. Any answer is accepted, but there must be one.
 func (g *stranger) visit(ctx context.Context, c *exec.Cmd) (said string, err error) {
 	var out visited
 	c.Stdout, c.Stderr = &out, &out
@@ -53,7 +53,7 @@ func (g *stranger) visit(ctx context.Context, c *exec.Cmd) (said string, err err
 	go func() { ended <- c.Wait() }()
 	for {
 		select {
-		case err := <-ended: // it did not come to serve
+		case err := <-ended: // it ended before it served
 			return out.String(), err
 		case <-time.After(5 * time.Millisecond):
 		}
@@ -68,9 +68,9 @@ func (g *stranger) visit(ctx context.Context, c *exec.Cmd) (said string, err err
 	}
 }
 
-// requests says what the requests brought.
+// requests sends the requests and describes the answers.
 func (g *stranger) requests(ctx context.Context, at string) string {
-	home := func(ctx context.Context, _, addr string) (net.Conn, error) { // TOKEN.localhost is this machine
+	home := func(ctx context.Context, _, addr string) (net.Conn, error) { // TOKEN.localhost resolves to this machine
 		_, port, _ := net.SplitHostPort(addr)
 		return new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", port))
 	}
@@ -108,7 +108,7 @@ func (g *stranger) requests(ctx context.Context, at string) string {
 	return said.String()
 }
 
-// The requests reach what an archive shows: else nothing would be tried.
+// The requests reach the content of an archive, as otherwise they would test nothing.
 func TestTheStrangersServerIsVisited(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -116,7 +116,7 @@ func TestTheStrangersServerIsVisited(t *testing.T) {
 	_, code, said := g.run(t.TempDir(), "serve", g.base, "--listen", "127.0.0.1:0")
 	got, want := strings.Count(said, "answer: 200, "), strings.Count(said, "answer: ")
 	if code != exitDone || got < 10 || got+2 < want ||
-		strings.Count(said, "precious: true") < 3 { // not what is withheld, or was not there
+		strings.Count(said, "precious: true") < 3 { // except those withheld or absent
 		t.Errorf("exit code %d, %d answers of %d are 200:\n%s", code, got, want, said)
 	}
 }

@@ -30,11 +30,11 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// strangerCommands are what is run over an archive that somebody sent: DIR is
-// the archive, OUT a place for output, URL its seed.
+// strangerCommands are run over an untrusted archive: DIR is the archive, OUT a path for
+// output, URL the seed.
 var strangerCommands = []struct {
 	args   string
-	writes bool // in the archive
+	writes bool // whether it writes into the archive
 }{
 	{"verify DIR", false},
 	{"status DIR", false},
@@ -56,13 +56,13 @@ var strangerCommands = []struct {
 }
 
 const (
-	// strangerMemory is the most that a command may take.
+	// strangerMemory is the most memory that a command may take, in octets.
 	strangerMemory = heavier * 400 << 20
-	// strangerTime only ends what hangs.
+	// strangerTime is only there to end a command that hangs.
 	strangerTime = 2 * time.Minute
 )
 
-// strangerSite is what the archive was made of, and what resume meets.
+// strangerSite is the site that the archive was made from, and that resume crawls.
 func strangerSite(t *testing.T) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -90,7 +90,7 @@ func strangerSite(t *testing.T) *httptest.Server {
 	return s
 }
 
-// stranger is a place with an archive, and things around it that are precious.
+// stranger is a directory with an archive and other files that must not change.
 type stranger struct {
 	t          *testing.T
 	base, seed string
@@ -112,7 +112,7 @@ func newStranger(t *testing.T) *stranger {
 	return g
 }
 
-// visitsAsJSON makes the visits what they were in schema 5, which a fixture can change.
+// visitsAsJSON stores the visits as in schema 5, whose JSON the fixtures can edit.
 func visitsAsJSON(dir string) error {
 	a, err := storage.Open(dir, storage.Options{Alone: true})
 	if err != nil {
@@ -138,7 +138,7 @@ func visitsAsJSON(dir string) error {
 	})
 }
 
-// run runs a command with all that is the account's own below home.
+// run runs a command with the account's own directories moved below home.
 func (g *stranger) run(home string, args ...string) (peak int64, code int, said string) {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(g.t.Context(), strangerTime)
@@ -165,12 +165,12 @@ func (g *stranger) run(home string, args ...string) (peak int64, code int, said 
 	if err != nil && !errors.As(err, &exit) {
 		g.t.Fatal(err)
 	}
-	measured, _ := os.ReadFile(at) // absent where the command did not end by itself
+	measured, _ := os.ReadFile(at) // absent if the command was killed
 	_, _ = fmt.Sscanf(string(measured), "%d", &peak)
 	return peak << 10, c.ProcessState.ExitCode(), said
 }
 
-// place copies the archive and puts what is precious around it.
+// place copies the archive and puts files that must not change around it.
 func (g *stranger) place(t *testing.T) (root, dir string) {
 	t.Helper()
 	root = t.TempDir()
@@ -192,8 +192,8 @@ func (g *stranger) place(t *testing.T) (root, dir string) {
 
 const precious = "precious, and longer than what any segment of a small archive holds; not to be cut\n"
 
-// around is all that lies in a place but what a command is to write: names,
-// modes, sizes and contents.
+// around describes all files of a place except those that a command may write: names, modes,
+// sizes and contents.
 func around(t *testing.T, root string, but ...string) string {
 	t.Helper()
 	var b strings.Builder
@@ -238,17 +238,17 @@ func around(t *testing.T, root string, but ...string) string {
 	return b.String()
 }
 
-// trace matches what a panic or a runtime error leaves.
+// trace matches the output of a panic or a fatal runtime error.
 var trace = regexp.MustCompile(`(?m)^panic:|^fatal error:|^goroutine \d+ |SIGSEGV|SIGBUS`)
 
-// controls are those that no line for people or programs may hold.
+// controls matches control characters, which no line of output may contain.
 var controls = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f]`)
 
-// Every command over every fixture: no panic, a code of the table, an end, little
-// memory, nothing outside of the archive changed, and by what reads nothing in it.
-// CURTSY_TEST_STRANGERS=1+0 tries each, 3+2 one in three from the third on; else it
-// is one in 97, and with -short one in 397.
-// CURTSY_TEST_STRANGERS_TABLE=FILE gets the table of docs/faults.md.
+// For each command and fixture: no panic, a documented exit code, it ends, bounded memory,
+// nothing changed outside the archive, and nothing in it by commands that only read.
+// CURTSY_TEST_STRANGERS=1+0 tries each fixture, 3+2 one in three from the third on; the default
+// is one in 97, and with -short one in 397. CURTSY_TEST_STRANGERS_TABLE=FILE gets the table of
+// docs/faults.md.
 func TestArchivesOfStrangersHarmNothing(t *testing.T) {
 	t.Parallel()
 	g := newStranger(t)
@@ -294,7 +294,7 @@ func (g *stranger) harmless(t *testing.T, f strangerFixture, line string, writes
 	but := []string{"home", "out"}
 	if writes {
 		but = append(but, "box/archive")
-	} else { // what is derived
+	} else { // derived files
 		but = append(but, "box/archive/index.db", "box/archive/index.lock", "box/archive/facts")
 	}
 	before := around(t, root, but...)
@@ -326,7 +326,7 @@ func (g *stranger) harmless(t *testing.T, f strangerFixture, line string, writes
 	}
 }
 
-// strangerRow is what came of the fixtures of one kind.
+// strangerRow is the result for the fixtures of one kind.
 type strangerRow struct {
 	at, fixtures, runs int
 	codes              map[int]int

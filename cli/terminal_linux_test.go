@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal gives both ends of a terminal of so many columns: what a
-// process writes to its own end is read from ours.
+// openTerminal returns both ends of a pseudo-terminal of so many columns: what a process writes
+// to its end is read from ours.
 func openTerminal(t *testing.T, columns uint16) (ours, its *os.File) {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -44,8 +44,8 @@ func openTerminal(t *testing.T, columns uint16) (ours, its *os.File) {
 
 var upAndErase = regexp.MustCompile(`^\x1b\[(\d+)A\x1b\[J`)
 
-// screen is what a person saw at the end of lines that a bar redrew, and each
-// line that stood on the screen at any time.
+// screen returns the final lines of a terminal on which a bar was redrawn, and each line that
+// was on the screen at any time.
 func screen(written []byte) (at []string, ever string) {
 	row, column := 0, 0
 	var all []string
@@ -82,12 +82,12 @@ func screen(written []byte) (at []string, ever string) {
 	return at, strings.Join(append(all, at...), "\n")
 }
 
-// person sits at a terminal.
+// person is a user at a terminal.
 type person struct {
 	t       *testing.T
 	keys    *os.File
-	written chan struct{} // whenever more was
-	ended   chan struct{} // once nothing more will be
+	written chan struct{} // signals new output
+	ended   chan struct{} // closed when there is no more output
 
 	mu  sync.Mutex
 	all []byte
@@ -105,7 +105,8 @@ func (p *person) read() []byte {
 	return bytes.Clone(p.all)
 }
 
-// sees waits until text is written behind the octet from, and gives the octet behind it.
+// sees waits until text appears in the output from offset from on, and returns the offset after
+// it.
 func (p *person) sees(from int, text string) int {
 	p.t.Helper()
 	for {
@@ -120,7 +121,7 @@ func (p *person) sees(from int, text string) int {
 	}
 }
 
-// watch reads what is written, until the other end is closed, which is an EIO.
+// watch reads the output until the other end is closed, which reads as EIO.
 func (p *person) watch() {
 	defer close(p.ended)
 	b := make([]byte, 4096)
@@ -139,14 +140,14 @@ func (p *person) watch() {
 	}
 }
 
-// onTerminal runs a curtsy whose stderr is a terminal. step is called while
-// it runs, and may press keys; the result is all that was written to the terminal.
+// onTerminal runs a curtsy whose stderr is a terminal. step is called while it runs, and may
+// press keys; the result is all that was written to the terminal.
 func onTerminal(t *testing.T, columns uint16, c *exec.Cmd, step func(*person)) []byte {
 	t.Helper()
 	ours, its := openTerminal(t, columns)
 	c.Stderr = its
-	c.Env = append(c.Environ(), "TERM=xterm", "NO_COLOR=") // whatever the tests are run in
-	if c.SysProcAttr != nil {                              // which makes it the process's own
+	c.Env = append(c.Environ(), "TERM=xterm", "NO_COLOR=") // independent of the environment of the tests
+	if c.SysProcAttr != nil {                              // with a controlling terminal
 		c.Stdin = its
 	}
 	if err := c.Start(); err != nil {
@@ -169,7 +170,7 @@ func TestOnATerminalLinesStandAboveTheBar(t *testing.T) {
 	written := onTerminal(t, 80, c.Cmd, func(p *person) {
 		wait(t, s.reached)
 		drawn := p.sees(0, " errors, ")
-		p.press("\x03") // the terminal shows it as ^C
+		p.press("\x03") // the terminal echoes it as ^C
 		p.sees(p.sees(drawn, "^C"), " errors, ")
 		_ = c.Process.Signal(os.Interrupt)
 		s.release()
@@ -206,7 +207,7 @@ func TestOnATerminalNothingIsSaidIntoABarThatIsGone(t *testing.T) {
 	}
 }
 
-// readWholeLines sets a terminal to what it is in a shell.
+// readWholeLines sets a terminal to canonical mode with echo, as in a shell.
 func readWholeLines(t *testing.T, f *os.File) {
 	mode, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
 	if err != nil {
@@ -226,7 +227,7 @@ func TestKeysOnATerminal(t *testing.T) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	at, ever := screen(onTerminal(t, 40, c.Cmd, func(p *person) {
 		wait(t, s.reached)
-		readWholeLines(t, p.keys) // as a shell leaves it that continues a stopped job
+		readWholeLines(t, p.keys) // as a shell does that continues a stopped job
 		p.press("pp-q")
 		p.sees(0, "finishing requests in flight")
 		s.release()

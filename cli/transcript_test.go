@@ -10,10 +10,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// transcriptScript is "transcript FILE": each line "$ COMMAND" of the file is run,
-// and what came of all goes to FILE.got: stdout as it is, stderr behind "! ", an
-// exit code that is not 0 as "[exit 2]". A command may end in "| head -5".
-// UPDATE_SCRIPTS=1 go test ./cli -run Scripts/newcomer writes what is said now.
+// transcriptScript is "transcript FILE": runs each line "$ COMMAND" of the file and writes the
+// output to FILE.got: stdout as it is, stderr after "! ", an exit code other than 0 as "[exit
+// 2]". A command may end in "| head -5". UPDATE_SCRIPTS=1 go test ./cli -run Scripts/newcomer
+// updates the expected output.
 func transcriptScript(ts *testscript.TestScript, neg bool, args []string) {
 	var got strings.Builder
 	for _, line := range strings.Split(ts.ReadFile(args[0]), "\n") {
@@ -27,7 +27,7 @@ func transcriptScript(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".got"), []byte(got.String()), 0o644))
 }
 
-// ranIn runs a command as a person types it, and gives what it says.
+// ranIn runs a command as a person types it, and returns its output.
 func ranIn(ts *testscript.TestScript, line string) string {
 	command, head, cut := strings.Cut(line, " | head -")
 	args := typedWords(strings.ReplaceAll(command, "SITE", ts.Getenv("SITE")))
@@ -56,7 +56,7 @@ func ranIn(ts *testscript.TestScript, line string) string {
 	return text
 }
 
-// typedWords splits a command line at its spaces, but for those in '…'.
+// typedWords splits a command line at spaces outside '…'.
 func typedWords(line string) (words []string) {
 	for _, w := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(line, -1) {
 		words = append(words, strings.Trim(w, "'"))
@@ -64,13 +64,13 @@ func typedWords(line string) (words []string) {
 	return words
 }
 
-// unsteady is what differs from run to run, and what stands for it.
+// unsteady lists what differs between runs, and its replacements.
 var unsteady = []struct {
 	what *regexp.Regexp
 	by   string
 }{
 	{regexp.MustCompile(`(?m)[ \t]+$`), ""},
-	{regexp.MustCompile(`(?m)^! (round \d+: )?\d+ done, \d+ queued, .*\n`), ""}, // said as time goes by
+	{regexp.MustCompile(`(?m)^! (round \d+: )?\d+ done, \d+ queued, .*\n`), ""}, // printed from time to time
 	{regexp.MustCompile(`curtsy-\d+-\d+\.warc\.gz at \d+, \d+ bytes`), "RECORD"},
 	{regexp.MustCompile(`"(bytes|elapsed_ns|elapsed_seconds|score)":[0-9.e+-]+`), `"$1":…`},
 	{regexp.MustCompile(`20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| [A-Z]{3,5}| [+-]\d{2,4})?`), "DATE"},
@@ -81,7 +81,7 @@ var unsteady = []struct {
 	{regexp.MustCompile(`"modified":(true|false)`), `"modified":…`},
 }
 
-// steady leaves out what differs from run to run.
+// steady replaces what differs between runs.
 func steady(text string) string {
 	for _, u := range unsteady {
 		text = u.what.ReplaceAllString(text, u.by)

@@ -26,38 +26,37 @@ import (
 	"curtsy/internal/legible"
 )
 
-// ui is how curtsy talks: data on out, words for people on err. Everything
-// that came from the network passes through clean before it is shown.
+// ui is the input and output of a command: data on out, messages for people on err. Text from
+// the network passes through clean.
 type ui struct {
 	in  io.Reader
 	out *dataWriter
 	err io.Writer
 
-	quiet   bool // print nothing but errors
-	utc     bool // times for people are in UTC, not local
+	quiet   bool // print only errors
+	utc     bool // times for people are in UTC instead of local time
 	profile profile
-	host    *app.Hooks // of the page that the command runs for; nil in a terminal
+	host    *app.Hooks // of the page that runs the command; nil in a terminal
 
 	mu   sync.Mutex
-	live *live // lines that are drawn on err; nil for none
+	live *live // lines drawn on err; may be nil
 }
 
-// say tells people something, on a line of its own.
+// say prints a message for people on a line of its own, unless quiet.
 func (u *ui) say(format string, args ...any) {
 	if !u.quiet {
 		u.tell(format, args...)
 	}
 }
 
-// tell says what is said to who wants quiet, too. An error may have several
-// lines; those that follow are indented, so that no text from the network or from
-// an archive begins a line as this program does.
+// tell prints a message even if quiet. Further lines of a message are indented, so that text
+// from the network or an archive cannot look like a message of this program.
 func (u *ui) tell(format string, args ...any) {
 	text := strings.TrimRight(clean(fmt.Sprintf(format, args...)), "\n")
 	fmt.Fprintln(u.lines(), strings.ReplaceAll(text, "\n", "\n    "))
 }
 
-// lines is where whole lines for people go: above those that are drawn.
+// lines returns the writer for complete lines of messages: above the drawn lines.
 func (u *ui) lines() io.Writer { return lineWriter{u} }
 
 type lineWriter struct{ u *ui }
@@ -71,13 +70,13 @@ func (l lineWriter) Write(b []byte) (int, error) {
 	return l.u.err.Write(b)
 }
 
-// print writes a line of data: no value in it begins another. That it could not
-// be written is met at the end.
+// print prints a line of data; line breaks in values are escaped. Write errors are reported at
+// the end.
 func (u *ui) print(format string, args ...any) {
 	fmt.Fprintln(u.out, oneLine(fmt.Sprintf(format, args...)))
 }
 
-// json writes one JSON object on a line of data, with all that is hidden escaped.
+// json prints v as JSON on a line of data, with hidden characters escaped.
 func (u *ui) json(v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -89,8 +88,8 @@ func (u *ui) json(v any) error {
 	return nil
 }
 
-// dataWriter is stdout. It remembers the first error: a command whose output
-// is lost has failed, whatever it did.
+// dataWriter is stdout. It remembers the first error, because a command whose output is lost
+// has failed.
 type dataWriter struct {
 	w   io.Writer
 	err error
@@ -105,8 +104,8 @@ func (d *dataWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// failure is an error if data was lost. A reader that has seen enough, as head
-// does, loses nothing.
+// failure returns an error if data was lost. A reader that closes the pipe early, such as head,
+// is not an error.
 func (d *dataWriter) failure() error {
 	if d.err == nil || errors.Is(d.err, syscall.EPIPE) {
 		return nil
@@ -115,7 +114,7 @@ func (d *dataWriter) failure() error {
 		"another destination, then the same command again")
 }
 
-// fail says what went wrong, and what to try.
+// fail prints an error and its hint.
 func (u *ui) fail(err error) {
 	u.tell("curtsy: %v", err)
 	if e, ok := errors.AsType[*exitError](err); ok && e.try != "" {
@@ -123,7 +122,7 @@ func (u *ui) fail(err error) {
 	}
 }
 
-// zone is that of all times for people; data has UTC.
+// zone is the time zone of times for people; data is in UTC.
 func (u *ui) zone() *time.Location {
 	if u.utc {
 		return time.UTC
@@ -131,14 +130,14 @@ func (u *ui) zone() *time.Location {
 	return time.Local
 }
 
-// time is a moment for people, with its zone.
+// time formats a time for people, with its zone.
 func (u *ui) time(t time.Time) string { return timeIn(t, u.zone()) }
 
 func timeIn(t time.Time, zone *time.Location) string {
 	return t.In(zone).Format("2006-01-02 15:04:05 MST")
 }
 
-// stateWord is a state for people: what a rule held back was skipped.
+// stateWord returns the word for a state in messages: disregarded is "skipped".
 func stateWord(state string) string {
 	if state == frontier.StateDisregarded.String() {
 		return "skipped"
@@ -146,7 +145,7 @@ func stateWord(state string) string {
 	return state
 }
 
-// orEmpty is the list for JSON, where none is [] and not null.
+// orEmpty returns the list for JSON: [] instead of null.
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -154,14 +153,14 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// byCount lists texts by how often they came, the most frequent first.
+// byCount lists texts by frequency, most frequent first.
 func byCount(m map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
 		return cmp.Or(m[b]-m[a], strings.Compare(a, b))
 	})
 }
 
-// none is a number in a sentence.
+// none formats a number in a sentence.
 func none(n int) string {
 	if n == 0 {
 		return "none"
@@ -169,7 +168,7 @@ func none(n int) string {
 	return strconv.Itoa(n)
 }
 
-// open opens a file that was named; - is stdin.
+// open opens a file argument; - is stdin.
 func (u *ui) open(name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(u.in), nil
@@ -181,24 +180,22 @@ func (u *ui) open(name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// isTerminal says whether people look at w while it is written.
+// isTerminal reports whether w is a terminal that supports escape sequences.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && escapes(f)
 }
 
-// clean makes text harmless for a terminal: controls, escape sequences and
-// marks that change the direction of writing are shown as ‹U+001B›. Line
-// ends and tabs stay.
+// clean makes text safe for a terminal: control characters, escape sequences and bidirectional
+// controls are shown as ‹U+001B›. Line ends and tabs are kept.
 func clean(s string) string {
 	return legible.Marked(s, func(r rune) bool { return legible.Hidden(r) || r == unicode.ReplacementChar })
 }
 
-// oneLine is clean for a name or a text that must not begin a line of its own.
+// oneLine is clean for text that must stay on one line.
 func oneLine(s string) string { return strings.ReplaceAll(clean(s), "\n", "‹U+000A›") }
 
-// peopleHandler writes what is logged as a line for people: "what happened:
-// key value, key value".
+// peopleHandler writes log records as lines for people: "what happened: key value, key value".
 type peopleHandler struct {
 	u     *ui
 	level slog.Level
@@ -220,6 +217,6 @@ func (h peopleHandler) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// WithAttrs and WithGroup are not used by the crawl: what they add is left out.
+// WithAttrs and WithGroup are not used by the crawl, so attributes are dropped.
 func (h peopleHandler) WithAttrs([]slog.Attr) slog.Handler { return h }
 func (h peopleHandler) WithGroup(string) slog.Handler      { return h }

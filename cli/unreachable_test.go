@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// A seed that no connection leads to ends the crawl at once, or after one more
-// try where that may help, and leaves nothing behind.
+// A seed that cannot be connected to ends the crawl at once, or after one retry where that may
+// help, and leaves nothing behind.
 func TestSeedThatCannotBeReached(t *testing.T) {
 	t.Parallel()
 	plain, secure, closed := quietServer(t), quietServer(t), quietServer(t)
@@ -24,12 +24,12 @@ func TestSeedThatCannotBeReached(t *testing.T) {
 	secure.StartTLS()
 	closed.Start()
 	closed.Close()
-	silent := quietServer(t) // as one that speaks TLS only and closes what does not
+	silent := quietServer(t) // like a server that closes connections without TLS
 	silent.Config.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	silent.Start()
 	for _, c := range []struct {
 		name, url, why, try string
-		again               int // so often it is tried once more
+		again               int // number of retries
 	}{
 		{"a closed port", closed.URL, "connection refused", "another URL, or this one later", 1},
 		{"a server that closes at once", silent.URL, "connection closed by the server", "https:// instead of http://",
@@ -54,8 +54,8 @@ func TestSeedThatCannotBeReached(t *testing.T) {
 	}
 }
 
-// A round that finds the site away ends after three tries of its robots.txt, asks for
-// no page, and leaves the segments alone; the next one makes up for it.
+// A round that cannot reach the site ends after three requests for robots.txt, requests no
+// page, and leaves the segments alone; the next round makes up for it.
 func TestRoundOfASiteThatIsAway(t *testing.T) {
 	t.Parallel()
 	s := quietServer(t)
@@ -109,7 +109,7 @@ func segments(t *testing.T, dir string) (list string) {
 	return list
 }
 
-// quietServer is one whose log says nothing of clients that break off.
+// quietServer is a server that does not log broken connections.
 func quietServer(t *testing.T) *httptest.Server {
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)

@@ -20,7 +20,7 @@ import (
 	"curtsy/storage"
 )
 
-// updateFlags are the flags of update beside those of a crawl.
+// updateFlags are the flags of update in addition to those of a crawl.
 type updateFlags struct {
 	olderThan, ifOlder age
 	auto               bool
@@ -81,8 +81,8 @@ func (g *updateFlags) options() (*revisit.Options, error) {
 	return o, nil
 }
 
-// roundJSON is how a round ends: what was visited in it, by what became of it. A round is one
-// pass of update over the site's URLs; it may take several runs of the command.
+// roundJSON is the result of a round. A round is one pass of update over the site's URLs; it
+// may take several runs of the command.
 type roundJSON struct {
 	State       string  `json:"state"`
 	Why         string  `json:"why"`
@@ -101,7 +101,7 @@ type roundJSON struct {
 	Seconds     float64 `json:"seconds"` // since the round began
 }
 
-// roundEnd says what a round brought, by the same comparison as changes makes.
+// roundEnd prints the result of a round, by the same comparison as changes.
 func (f *crawlFlags) roundEnd(u *ui, dir string) (err error) {
 	defer storage.Guard(&err)()
 	a, err := storage.OpenRead(dir)
@@ -138,8 +138,8 @@ func (f *crawlFlags) roundEnd(u *ui, dir string) (err error) {
 	return nil
 }
 
-// mayBegin says whether it is time for a round: --if-older looks at when the last
-// one, or the crawl, began.
+// mayBegin reports whether a round is due: --if-older compares with the start of the last round
+// or crawl.
 func (g *updateFlags) mayBegin(u *ui, dir string) (bool, error) {
 	if g.ifOlder == 0 {
 		return true, nil
@@ -154,7 +154,7 @@ func (g *updateFlags) mayBegin(u *ui, dir string) (bool, error) {
 	if n := len(st.Rounds); n > 0 {
 		began = st.Rounds[n-1]
 	}
-	old := time.Since(began) // below zero, where the clock was set back since: nobody knows
+	old := time.Since(began) // negative if the clock was set back: unknown
 	if !st.Finished || old < 0 || old >= time.Duration(g.ifOlder) {
 		return true, nil
 	}
@@ -163,7 +163,7 @@ func (g *updateFlags) mayBegin(u *ui, dir string) (bool, error) {
 	return false, nil
 }
 
-// age is a flag: a duration that may be in days.
+// age is a flag value: a duration, which may be in days.
 type age time.Duration
 
 func (a *age) Set(text string) error {

@@ -24,7 +24,7 @@ func noUnknownCommand(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// unknownCommand says which command was probably meant.
+// unknownCommand suggests the command that was probably meant.
 func unknownCommand(root *cobra.Command, word string) error {
 	var names []string
 	for _, c := range visibleCommands(root) {
@@ -36,8 +36,8 @@ func unknownCommand(root *cobra.Command, word string) error {
 	return usagef(root.CommandPath()+" --help", "unknown command %q", word)
 }
 
-// arguments wants those that the use line of a command names; a mistake names them. Those in
-// brackets may be left out, the last of "NAME..." may come several times.
+// arguments checks the arguments against the use line of a command. Names in brackets are
+// optional; "NAME..." may be repeated.
 func arguments(use string) cobra.PositionalArgs {
 	names := strings.Fields(strings.ReplaceAll(use, "...", ""))[1:]
 	repeated, least := strings.HasSuffix(use, "..."), len(names)
@@ -63,7 +63,7 @@ func arguments(use string) cobra.PositionalArgs {
 	}
 }
 
-// noURLs refuses a URL where the directory of an archive belongs.
+// noURLs rejects a URL in place of an archive directory.
 func noURLs(c *cobra.Command, names, args []string) error {
 	for i, arg := range args {
 		_, host, isURL := strings.Cut(arg, "://")
@@ -78,7 +78,7 @@ func noURLs(c *cobra.Command, names, args []string) error {
 	return nil
 }
 
-// flagError says what is wrong with a flag, and what would be right.
+// flagError explains an error in a flag.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -115,8 +115,8 @@ func unknownFlag(c *cobra.Command, unknown *pflag.NotExistError) error {
 	return usagef(c.CommandPath()+" --help", "%v", err)
 }
 
-// ownWay says how a command does what a flag of another program does: by a flag, by
-// an argument, or by what it prints; else it names the flag of crawl that does.
+// ownWay says how a command does what a flag of another program does: by a flag, an argument,
+// or its output; otherwise it names the flag of crawl.
 func ownWay(c *cobra.Command, word, written string) error {
 	ways := strings.Fields(othersFlags()[word])
 	crawl, _, _ := c.Root().Find([]string{"crawl"})
@@ -136,9 +136,8 @@ func ownWay(c *cobra.Command, word, written string) error {
 	return nil
 }
 
-// othersFlags are flags of wget, wget2, HTTrack, curl and common tools, and the flags
-// that do the same here. Of several the first that a command has counts; OUT is an
-// argument of that name.
+// othersFlags maps flags of wget, wget2, HTTrack, curl and common tools to the equivalent flags
+// here. The first that a command has is used; OUT is the argument of that name.
 var othersFlags = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(othersFile) {
@@ -153,7 +152,7 @@ var othersFlags = sync.OnceValue(func() map[string]string {
 //go:embed othersflags.txt
 var othersFile string
 
-// invalidValue says what the flag wants.
+// invalidValue says what value a flag expects.
 func invalidValue(err *pflag.InvalidValueError) error {
 	f, value := err.GetFlag(), err.GetValue()
 	name := "--" + f.Name
@@ -175,11 +174,10 @@ func invalidValue(err *pflag.InvalidValueError) error {
 		name, err.Unwrap())
 }
 
-// globbed is how people write a glob where a regular expression is wanted.
+// globbed matches globs given where a regular expression is expected.
 var globbed = regexp.MustCompile(`^[*?]|[/.][*?]|\*[./]`)
 
-// patternError says what is wrong with a regular expression. A glob gets the
-// expression that means the same.
+// patternError explains an invalid regular expression, and converts a glob to one.
 func patternError(key, pattern string, err error) error {
 	if globbed.MatchString(pattern) {
 		re := globExpression(pattern)
@@ -188,7 +186,7 @@ func patternError(key, pattern string, err error) error {
 	return usagef("an RE2 regular expression such as '^https://site/docs/'", "%s: %v", key, err)
 }
 
-// globExpression is the regular expression of a glob.
+// globExpression converts a glob to a regular expression.
 func globExpression(glob string) string {
 	re := regexp.QuoteMeta(glob)
 	re = strings.ReplaceAll(re, `\*\*`, ".*")

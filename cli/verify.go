@@ -111,8 +111,8 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 	return nil
 }
 
-// mendHint says what to try about what verify found. A repair leaves alone what is wrong with linked
-// files, which alone are named by a whole path.
+// mendHint returns the hint for what verify found. Repair does not change linked files, which
+// are the only ones with absolute paths.
 func mendHint(dir string, found []storage.DamageError) string {
 	if slices.ContainsFunc(found, func(p storage.DamageError) bool { return !filepath.IsAbs(p.File) }) {
 		return "curtsy verify " + quoted(dir) + " --repair"
@@ -120,13 +120,12 @@ func mendHint(dir string, found []storage.DamageError) string {
 	return backInPlace(dir)
 }
 
-// backInPlace is what to try about a linked file that is not as it was.
+// backInPlace returns the hint for a linked file that has changed.
 func backInPlace(dir string) string {
 	return "the file back in its place, or curtsy import --link " + quoted(dir) + " FILE"
 }
 
-// repairArchive takes out what is damaged; an index that cannot be read is
-// made anew.
+// repairArchive removes what is damaged, and rebuilds an index that cannot be read.
 func repairArchive(u *ui, dir string) error {
 	done, err := verify.Repair(dir, u.logger(false))
 	var damage *storage.DamageError
@@ -172,9 +171,9 @@ func rebuildIndex(u *ui, dir string, damage error) error {
 	return nil
 }
 
-// rememberedBySegments is seed and settings of an archive whose index is lost:
-// of the index all the same, if that much of it can be read, else of the
-// newest segment, else a guess. note is what a person should know of them.
+// rememberedBySegments returns seed and settings of an archive whose index is lost: from the
+// index if that much of it can be read, else from the newest segment, else guessed. note is a
+// remark for the user.
 func rememberedBySegments(dir string) (seed weburl.URL, c config, note string, err error) {
 	if seed, c, err = remembered(dir); err == nil {
 		return seed, c, "", nil
@@ -203,8 +202,8 @@ func rememberedBySegments(dir string) (seed weburl.URL, c config, note string, e
 		" and all settings are the defaults; give yours to curtsy resume", seed), nil
 }
 
-// public is what of the settings may stand in segments, which are handed on:
-// no password, no header that may hold one, no place on this machine.
+// public returns the settings that may be stored in segments, which are published: no password,
+// no header that may hold one, no path of this machine.
 func (c *config) public() config {
 	p := *c
 	p.Archive, p.Fetch.Proxy, p.Fetch.Header, p.Known = "", "", nil, nil

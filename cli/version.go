@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// versionInfo is what version prints.
+// versionInfo is the output of version.
 type versionInfo struct {
 	Version  string `json:"version"`
-	Commit   string `json:"commit"` // "" where the build does not know it
+	Commit   string `json:"commit"` // "" if the build does not have it
 	Date     string `json:"date"`   // of the commit, RFC 3339
 	Modified bool   `json:"modified"`
 	Go       string `json:"go"`
@@ -39,7 +39,7 @@ func versionCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// readVersion reads what the Go linker wrote into the program.
+// readVersion reads the build information of the program.
 func readVersion() versionInfo {
 	v := versionInfo{Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()

@@ -12,8 +12,8 @@ import (
 	"curtsy/internal/testkit/sitetest"
 )
 
-// twoRounds makes an archive "site" of two rounds in the working directory and
-// gives a time between them.
+// twoRounds makes an archive "site" of two rounds in the working directory and returns a time
+// between them.
 func twoRounds(t *testing.T) (between string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -52,7 +52,7 @@ func twoRounds(t *testing.T) (between string) {
 	return between
 }
 
-// curtsyText runs a command that must end well and gives what it printed.
+// curtsyText runs a command that must succeed and returns its output.
 func curtsyText(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, words bytes.Buffer
@@ -62,7 +62,7 @@ func curtsyText(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// wantWords checks which words stand in a text.
+// wantWords checks which words a text contains.
 func wantWords(t *testing.T, what, text string, words ...string) {
 	t.Helper()
 	for _, word := range words {
@@ -107,7 +107,7 @@ func TestAtRefusesWhatItCannotShow(t *testing.T) {
 	}
 }
 
-// treeText is all that files hold.
+// treeText returns the contents of all files below dir.
 func treeText(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder

@@ -14,8 +14,8 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// TestManyVisits: a URL that was visited thousands of times is told of in a time
-// that is linear in them; anything quadratic would be noticed.
+// TestManyVisits checks that the cost for a URL with thousands of visits is linear; the test
+// would be visibly slow if it were quadratic.
 func TestManyVisits(t *testing.T) {
 	long(t)
 	twoRounds(t)
@@ -51,8 +51,7 @@ func TestManyVisits(t *testing.T) {
 	}
 }
 
-// manyVisits makes the visits of a URL so many: an hour apart, unchanged since the
-// first.
+// manyVisits gives a URL so many visits, an hour apart and all unchanged since the first.
 func manyVisits(t *testing.T, dir, path string, many int) (url string) {
 	t.Helper()
 	a, err := storage.Open(dir, storage.Options{Alone: true})

@@ -1,11 +1,11 @@
-// Package facts answers: what did a page say when it was read? A crawl keeps that
-// beside the records of each capture, in a sidecar of the segment
-// (storage.Archive.KeepFacts), so that whatever comes after the crawl need not open
-// a body and read it again. Facts are derived: they are what htmlmeta says of the
-// kept body, and are made again from it where they are missing.
+// Package facts encodes what a page contained when it was crawled: its links, ids and
+// fragments. A crawl stores the facts of each capture in a sidecar file of the segment
+// (storage.Archive.KeepFacts), so that later steps need not open and parse the body again.
+// Facts are derived data: they are what htmlmeta reads in the archived body, and are extracted
+// from it again if they are missing.
 //
-// The directives, the title, the language and the charset of a page are in
-// crawl.db, by which it is decided what may be shown: they are not repeated.
+// Directives, title, language and charset are not among them. They are in crawl.db, since they
+// decide what may be shown.
 package facts
 
 import (
@@ -16,43 +16,43 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// MaxBody is how much of a decoded body is read for facts, in octets.
+// MaxBody is the most octets of a decoded body that are read for facts.
 const MaxBody = 16 << 20
 
-// version is the first octet of facts. It is raised when they hold something
-// else, or htmlmeta reads pages otherwise.
+// version is the first octet of facts. It is incremented when their encoding or what htmlmeta
+// reads changes.
 const version = 6
 
-// What neighbours have in common is written once:
+// Encoding of facts. Prefixes shared with the previous value are omitted:
 //
 //	octet     version
 //	octet     kind of the document
-//	uvarint   octets of the decoded body
-//	uvarint   tags that a rewriter has to see; of each a uvarint: its place in the decoded
-//	          body, less that of the tag before
-//	text      URL of the page: a uvarint, and so many octets
-//	uvarint   links; of each:
+//	uvarint   length of the decoded body
+//	uvarint   number of tags that a rewriter needs; for each a uvarint: its offset in the decoded
+//	          body, minus that of the previous tag
+//	text      URL of the page: uvarint length and octets
+//	uvarint   number of links; for each:
 //	  octet     kind of the link, and the bits below
-//	  uvarint   its place: the number of one that came before, from 1; or 0, and then the
-//	            texts of tag, attribute and rel
-//	  uvarint   octets that its URL shares with that of the link before, or of the page
-//	  text      the rest of it
-//	uvarint   references that nobody can follow; of each two texts: as written, and why
-//	uvarint   what fragments may name; of each a uvarint: octets shared with that before; and the
+//	  uvarint   its place: the number of an earlier one, from 1; or 0, followed by the texts of
+//	            tag, attribute and rel
+//	  uvarint   octets that its URL shares with that of the previous link, or of the page
+//	  text      the rest of the URL
+//	uvarint   number of references that cannot be followed; for each two texts: verbatim, and why
+//	uvarint   number of ids; for each a uvarint: octets shared with the previous one; and the
 //	          rest, a text
-//	uvarint   fragments that links name; of each a uvarint: the number of the link, less that of
-//	          the one before; and as of what they may name, its octets
-//	uvarint   notes; of each an octet, its name, and a text
+//	uvarint   number of fragments of links; for each a uvarint: the number of the link, minus
+//	          that of the previous one; then the fragment, encoded like an id
+//	uvarint   number of notes; for each an octet, its name, and a text
 const (
 	kindBits = 0x0f
 	isFeed   = 0x10
-	isCapped = 0x80 // of the first octet: there is more than was read
+	isCapped = 0x80 // of the kind of the document: it was not read completely
 )
 
-// place is where a link stands.
+// place is where a link is.
 type place struct{ tag, attr, rel string }
 
-// Of writes down what the document at a URL says. length is that of the decoded body.
+// Of encodes the facts of a document at a URL. length is that of the decoded body.
 func Of(url weburl.URL, doc *htmlmeta.Document, length int) []byte {
 	b := make([]byte, 0, 64+24*len(doc.Links)+2*len(doc.Tags))
 	kind := byte(doc.Kind)
@@ -100,7 +100,7 @@ func Of(url weburl.URL, doc *htmlmeta.Document, length int) []byte {
 	return appendPlaces(b, doc)
 }
 
-// appendPlaces writes what fragments may name, and which the links name.
+// appendPlaces encodes ids, fragments and notes.
 func appendPlaces(b []byte, doc *htmlmeta.Document) []byte {
 	b, last := binary.AppendUvarint(b, uint64(len(doc.IDs))), ""
 	for _, id := range doc.IDs {
@@ -118,7 +118,7 @@ func appendPlaces(b []byte, doc *htmlmeta.Document) []byte {
 	return b
 }
 
-// appendAfter writes a text without what it begins with as that before it does.
+// appendAfter encodes a text without the prefix that it shares with before.
 func appendAfter(b []byte, before, s string) []byte {
 	same := shared(before, s)
 	return appendText(binary.AppendUvarint(b, uint64(same)), s[same:])
@@ -128,7 +128,7 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// shared is how many octets two texts begin with.
+// shared returns the length of the common prefix of two texts.
 func shared(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -139,15 +139,15 @@ func shared(a, b string) int {
 	return n
 }
 
-// Facts are those of one capture.
+// Facts are the facts of a capture.
 type Facts struct {
 	URL    weburl.URL
 	Kind   htmlmeta.Kind
 	Length int // octets of the decoded body
-	// Links are in the order of the document, those of headers first, each URL
-	// once for each kind; NoFollow is not known.
+	// Links are in document order, after those of headers; each URL occurs once per kind.
+	// NoFollow is not stored.
 	Links []htmlmeta.Link
-	Odd   []htmlmeta.Odd // the first references that nobody can follow
+	Odd   []htmlmeta.Odd // references that cannot be followed, at most htmlmeta's limit
 	// See htmlmeta.Document.
 	Capped    bool
 	Tags      []uint32
@@ -156,14 +156,14 @@ type Facts struct {
 	Notes     []htmlmeta.Note
 
 	places []place
-	ends   []int // in urls: 0, the end of the page's, and of those of its links
+	ends   []int // in urls: 0, the end of the page's URL, and the ends of the links' URLs
 	urls   []byte
 }
 
-// ErrOther says that octets are no facts of this version.
+// ErrOther means that the octets are not facts of this version.
 var ErrOther = errors.New("not facts of this version")
 
-// Read reads what Of wrote, in the place of what f held.
+// Read decodes facts into f, and reuses its memory.
 func (f *Facts) Read(b []byte) error {
 	d, err := f.readTags(b)
 	if err != nil {
@@ -183,7 +183,7 @@ func (f *Facts) Read(b []byte) error {
 	if d.b == nil || len(d.b) > 0 {
 		return ErrOther
 	}
-	urls := string(f.urls) // one text for all of them
+	urls := string(f.urls) // one string shared by all URLs
 	f.URL = weburl.FromCanonical(urls[:f.ends[1]])
 	known := !f.URL.IsZero()
 	for i := range f.Links {
@@ -199,7 +199,7 @@ func (f *Facts) Read(b []byte) error {
 
 const maxLength = 1 << 40
 
-// ReadTags reads no more than the kind, the length and the tags of what Of wrote.
+// ReadTags decodes only kind, length and tags.
 func (f *Facts) ReadTags(b []byte) error {
 	_, err := f.readTags(b)
 	return err
@@ -245,7 +245,7 @@ func (f *Facts) readLink(d *decoder) {
 		Kind: htmlmeta.LinkKind(first & kindBits), Feed: first&isFeed != 0})
 }
 
-// readPlaces reads what appendPlaces wrote.
+// readPlaces decodes what appendPlaces encoded.
 func (f *Facts) readPlaces(d *decoder) {
 	f.IDs, f.Fragments = f.IDs[:0], f.Fragments[:0]
 	last, room := "", maxURLs
@@ -267,11 +267,11 @@ func (f *Facts) readPlaces(d *decoder) {
 	}
 }
 
-// maxURLs bounds the URLs of one document, in octets: what is read of it has fewer.
+// maxURLs is the most octets of texts decoded of one document, more than any document has.
 const maxURLs = 64 << 20
 
-// decoder takes values off the front of b, which is nil after one that is none:
-// facts may come from anybody.
+// decoder reads values from the front of b. After an invalid value b is nil: facts may come
+// from an untrusted archive.
 type decoder struct{ b []byte }
 
 func (d *decoder) octet() (c byte) {
@@ -304,7 +304,7 @@ func (d *decoder) text() []byte {
 	return text
 }
 
-// after is a text that appendAfter wrote, while there is room for it.
+// after decodes a text encoded by appendAfter, within the limit of room.
 func (d *decoder) after(before string, room *int) string {
 	same := d.number(uint64(len(before)))
 	s := before[:same] + string(d.text())
@@ -314,7 +314,7 @@ func (d *decoder) after(before string, room *int) string {
 	return s
 }
 
-// name makes the texts that most links have without asking for memory.
+// name converts a name to a string, without an allocation for common ones.
 func name(b []byte) string {
 	for _, s := range [...]string{"", "a", "href", "src", "link", "img", "script", "stylesheet"} {
 		if string(b) == s {

@@ -19,7 +19,7 @@ func read(body string) htmlmeta.Document {
 }
 
 func TestFactsSayWhatTheDocumentSays(t *testing.T) {
-	var f facts.Facts // used again from page to page
+	var f facts.Facts // reused from page to page
 	for _, body := range []string{
 		"", `<p id=a><p id=ab><a name=ab href="#ab">1</a><a href="/x#c&amp;d">2</a><a href="/x">3</a><a href="?a&amp;b#e">4</a>`, `<a href="/x">1</a><a href="/y" rel="nofollow prev">2</a><img src=i.png srcset="a 1x, b 2x"><link rel=alternate type="application/rss+xml" href=feed>`,
 		`<base href="https://other.example/q?ä=ö"><a href="ß">1</a><form action="/f?x"></form><script>x("/api/a.json")</script><iframe srcdoc="<a href=deep>"></iframe>`,
@@ -56,8 +56,8 @@ func TestWhatAreNoFacts(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever stands in the place of facts is an error, or reads as facts
-// that write down the same again.
+// FuzzRead checks that any input either gives an error, or facts that survive writing and
+// reading again.
 func FuzzRead(f *testing.F) {
 	doc := read(`<a href="/x"><img src=y><a href="http://o/z" rel=next>`)
 	whole := facts.Of(weburl.MustParse("http://h/d/"), &doc, 70)

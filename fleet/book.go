@@ -18,8 +18,8 @@ import (
 	"curtsy/fleet/store"
 )
 
-// book is the list of sites: in the store, what people want; on the board, a
-// copy of it with how it goes, and here the copy of that, indexed.
+// book is the list of sites. The store has what people want; the board has a copy of it with
+// the state of each site; book has a copy of the board, indexed.
 type book struct {
 	store store.Store
 	board *engine.Board
@@ -28,12 +28,12 @@ type book struct {
 	mu      sync.Mutex
 	items   map[string]*item // by name
 	queue   *queue
-	names   []string          // in order; nil: to be made again
-	shares  map[string]int    // sites at an address
-	configs map[string][]byte // each once, as many sites have the same
+	names   []string          // sorted; nil: must be rebuilt
+	shares  map[string]int    // number of sites at an address
+	configs map[string][]byte // interned, since many sites have the same
 }
 
-// item is a record as it was read of a revision.
+// item is a revision of a record.
 type item struct {
 	rev    uint64
 	gone   bool
@@ -62,7 +62,7 @@ var (
 	errEntry = errors.New("its entry in the list cannot be decoded")
 )
 
-// follow takes a revision of a record that the board gives.
+// follow applies a revision of a record from the board.
 func (b *book) follow(e engine.Entry, watched bool) {
 	name := strings.TrimPrefix(e.Key, siteKey)
 	b.mu.Lock()
@@ -91,7 +91,7 @@ func (b *book) follow(e engine.Entry, watched bool) {
 	}
 }
 
-// indexed brings what is kept of all records up to date.
+// indexed updates the indexes for a new revision.
 func (b *book) indexed(had *item, r *Record, gone bool) {
 	was := had != nil && !had.gone
 	if was != !gone {
@@ -115,7 +115,7 @@ func (b *book) indexed(had *item, r *Record, gone bool) {
 	}
 }
 
-// sorted are the names of all sites in order; the lock is held.
+// sorted returns the sorted names of all sites. The caller holds the lock.
 func (b *book) sorted() []string {
 	if b.names == nil {
 		b.names = make([]string, 0, len(b.items))
@@ -129,8 +129,8 @@ func (b *book) sorted() []string {
 	return b.names
 }
 
-// each calls f with the records whose names come after one, in order, until it says no. A
-// record is f's to read while it is called.
+// each calls f with the records whose names follow after, in order, until f returns false. The
+// record must only be read, and only during the call.
 func (b *book) each(after string, f func(*Record) bool) {
 	b.mu.Lock()
 	names := b.sorted()
@@ -139,7 +139,7 @@ func (b *book) each(after string, f func(*Record) bool) {
 	if found {
 		from++
 	}
-	const together = 1000 // nobody else waits for longer
+	const together = 1000 // limits how long the lock is held
 	for ; from < len(names); from += together {
 		b.mu.Lock()
 		for _, name := range names[from:min(from+together, len(names))] {
@@ -152,7 +152,7 @@ func (b *book) each(after string, f func(*Record) bool) {
 	}
 }
 
-// next takes a site that is due from the queue.
+// next takes a due site from the queue.
 func (b *book) next() (e entry, r Record, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -162,7 +162,7 @@ func (b *book) next() (e entry, r Record, ok bool) {
 	return e, r, ok
 }
 
-// again puts back what next took; park does so until its claim is free.
+// again puts back what next returned; park does so until its claim is free.
 func (b *book) again(e entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -175,14 +175,14 @@ func (b *book) park(key string, e entry) {
 	b.queue.park(key, e)
 }
 
-// unpark queues what no longer waits for others.
+// unpark queues sites whose claim is free.
 func (b *book) unpark(blocked func(*Record) string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.queue.unpark(func(e entry) bool { return blocked(&b.items[e.name].record) != "" })
 }
 
-// sharing counts the sites at an address.
+// sharing returns the number of sites at an address.
 func (b *book) sharing(addr string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -198,8 +198,8 @@ func (b *book) record(name string) (Record, error) {
 	return Record{}, fmt.Errorf("%s: %w", name, ErrUnknown)
 }
 
-// known is a record of the list. An engine that was made anew may not have it yet: then it
-// is brought from the store.
+// known returns a record. If the board lacks it, because the engine was set up anew, it is read
+// from the store first.
 func (b *book) known(ctx context.Context, name string) (Record, error) {
 	r, err := b.record(name)
 	if err == nil || store.CheckName(name) != nil {
@@ -211,7 +211,7 @@ func (b *book) known(ctx context.Context, name string) (Record, error) {
 	return b.record(name)
 }
 
-// entry is a record as it is to be replaced; its revision is 0 where there is none.
+// entry returns the board entry of a record, for a swap; its revision is 0 if there is none.
 func (b *book) entry(name string) (e engine.Entry, r Record, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -223,12 +223,11 @@ func (b *book) entry(name string) (e engine.Entry, r Record, ok bool) {
 	return e, r, false
 }
 
-// addsAtOnce is how many sites are added side by side: each waits for the disk, or
-// for the network, some times.
+// addsAtOnce is the number of sites added concurrently, since each waits for the disk or
+// network several times.
 const addsAtOnce = 16
 
-// addAll adds sites, and counts those that are new. With an error some may not be
-// added.
+// addAll adds sites, and returns the number of new ones. After an error some may not be added.
 func (b *book) addAll(ctx context.Context, sites []Site, given []string) (added int, err error) {
 	var g errgroup.Group
 	g.SetLimit(addsAtOnce)
@@ -246,7 +245,7 @@ func (b *book) addAll(ctx context.Context, sites []Site, given []string) (added 
 	return int(n.Load()), err
 }
 
-// add puts a site on the list, or changes what was given of it; nil is all.
+// add adds a site to the list, or changes the given parts of it; nil means all.
 func (b *book) add(ctx context.Context, s Site, given []string) (isNew bool, err error) {
 	if err := s.Check(); err != nil {
 		return false, err
@@ -297,7 +296,7 @@ func (b *book) want(ctx context.Context, name string, change func(*Site) error) 
 	return b.note(ctx, s)
 }
 
-// pause stops a site being crawled, or lets it be.
+// pause pauses or resumes a site.
 func (b *book) pause(ctx context.Context, name string, paused bool) error {
 	return b.want(ctx, name, func(s *Site) error {
 		if s.Name == "" {
@@ -308,7 +307,7 @@ func (b *book) pause(ctx context.Context, name string, paused bool) error {
 	})
 }
 
-// remove takes a site off the list. Its archive stays.
+// remove removes a site from the list. Its archive stays.
 func (b *book) remove(ctx context.Context, name string) error {
 	if _, err := b.known(ctx, name); err != nil {
 		return err
@@ -319,7 +318,7 @@ func (b *book) remove(ctx context.Context, name string) error {
 	return b.drop(ctx, name)
 }
 
-// drop takes a site off the board, whatever its record says by then.
+// drop removes a site from the board, at whatever revision.
 func (b *book) drop(ctx context.Context, name string) (err error) {
 	for range 5 {
 		e, _, ok := b.entry(name)
@@ -329,20 +328,20 @@ func (b *book) drop(ctx context.Context, name string) (err error) {
 		if err = b.board.Remove(ctx, e); !errors.Is(err, engine.ErrConflict) {
 			return err
 		}
-		if _, ok, err := b.board.Fresh(ctx, e.Key); err != nil || !ok { // another has just removed it
+		if _, ok, err := b.board.Fresh(ctx, e.Key); err != nil || !ok { // another worker has removed it
 			return err
 		}
 	}
 	return err
 }
 
-// note brings what people want of a site to the board.
+// note copies what people want of a site to the board.
 func (b *book) note(ctx context.Context, s Site) error {
 	if _, _, ok := b.entry(s.Name); ok {
 		return b.change(ctx, s.Name, func(r *Record) { r.Site = s })
 	}
 	m, err := store.Load(ctx, b.store, s.Name)
-	if errors.Is(err, store.ErrDamaged) { // who is to crawl it says so, and the others are noted
+	if errors.Is(err, store.ErrDamaged) { // the worker that crawls it reports the damage
 		m, err = store.Manifest{}, nil
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -351,7 +350,7 @@ func (b *book) note(ctx context.Context, s Site) error {
 	r := Record{Site: s, Epoch: m.Epoch, Run: m.Run}
 	err = b.write(ctx, engine.Entry{Key: siteKey + s.Name}, &r)
 	if errors.Is(err, engine.ErrConflict) {
-		return nil // another has just done it
+		return nil // another worker has done it
 	}
 	return err
 }
@@ -381,11 +380,11 @@ func (b *book) change(ctx context.Context, name string, change func(*Record)) er
 	return fmt.Errorf("%s: %w", name, engine.ErrConflict)
 }
 
-// reconcile makes the board what the store says: sites that it does not know,
-// since it is new or an answer was lost, and those that are gone. A list that has become
-// empty or far shorter at once is refused: rather than so many people's wish it is a
-// mistake, as a share that is not mounted. Of entries that cannot be decoded one is the
-// error, errEntry, once all others are done.
+// reconcile updates the board from the store: it adds sites that the board lacks, because it is
+// new or a response was lost, and drops those not in the list. If the list lost most of its
+// sites at once, it returns ShrunkError, since the cause is more likely an error such as an
+// unmounted share. If entries cannot be decoded, it returns errEntry for one of them after all
+// others are done.
 func (b *book) reconcile(ctx context.Context) error {
 	there := map[string]bool{}
 	var undecoded atomic.Pointer[error]
@@ -439,11 +438,11 @@ func (b *book) reconcile(ctx context.Context) error {
 	return nil
 }
 
-// fewGone is how many sites may go from the list in the store at one reading by other
-// ways than fleet remove, which takes them off the board, too.
+// fewGone is how many sites may disappear from the list in the store at a time. fleet remove
+// does not count, since it removes sites from the board too.
 const fewGone = 10
 
-// ShrunkError says that the list in the store lacks most of the sites that the fleet has.
+// ShrunkError means that the list in the store lacks most sites of the fleet.
 type ShrunkError struct{ Left, Known int }
 
 func (e *ShrunkError) Error() string {
@@ -451,8 +450,8 @@ func (e *ShrunkError) Error() string {
 		"restore it, or take sites off with curtsy fleet remove", e.Left, e.Known)
 }
 
-// recall brings a site of the list to the board. If it was taken off the list meanwhile,
-// it is taken off the board again.
+// recall copies a site from the list to the board. If it is removed from the list meanwhile, it
+// is removed from the board again.
 func (b *book) recall(ctx context.Context, name string) error {
 	data, _, err := b.store.Get(ctx, listed+name)
 	if errors.Is(err, store.ErrNotFound) {

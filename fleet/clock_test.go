@@ -10,7 +10,7 @@ import (
 	"curtsy/fleet/store"
 )
 
-// timeOfDay is a worker's, as a test sets it.
+// timeOfDay is the clock of a worker, which a test sets.
 type timeOfDay struct{ atomic.Pointer[time.Time] }
 
 func (d *timeOfDay) set(s string) {
@@ -23,8 +23,8 @@ func (d *timeOfDay) set(s string) {
 
 func (d *timeOfDay) read() time.Time { return *d.Load() }
 
-// Two workers' times of day are set hours forward and back in the middle of a run: it is
-// not taken over, and each date of the calendar brings one run.
+// The clocks of two workers are set hours forward and back during a run: the run is not taken
+// over, and each calendar date brings one run.
 func TestTheTimeOfDayIsSetDuringARun(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -45,7 +45,7 @@ func TestTheTimeOfDayIsSetDuringARun(t *testing.T) {
 		{"2026-02-28 22:00:00", "2026-03-03 08:00:00"}, {"2026-02-28 22:00:00", "2026-02-28 23:00:00"}} {
 		one.set(times[0])
 		two.set(times[1])
-		time.Sleep(100 * time.Millisecond) // several looks at the list, of each worker
+		time.Sleep(100 * time.Millisecond) // each worker looks at the list several times
 		if got := f.state(s.name()); got != "running" {
 			t.Errorf("at %s by one clock and %s by the other the site is %s, want running", times[0], times[1], got)
 		}
@@ -58,7 +58,7 @@ func TestTheTimeOfDayIsSetDuringARun(t *testing.T) {
 	if got := f.why(s.name()); !strings.Contains(got, "waiting for 2026-03-02 03:00:00 UTC") {
 		t.Errorf("the run of March 1 ended on February 28, as the clock says; why says %q", got)
 	}
-	one.set("2026-03-02 02:59:00") // the date has come a second time by both clocks
+	one.set("2026-03-02 02:59:00") // both clocks reach this date for the second time
 	two.set("2026-03-01 03:30:00")
 	time.Sleep(100 * time.Millisecond)
 	two.set("2026-03-02 03:01:00")
@@ -77,7 +77,7 @@ func TestTheTimeOfDayIsSetDuringARun(t *testing.T) {
 	f.sound(s, 4)
 }
 
-// What is due at once is begun by a worker whose clock is behind, too.
+// A worker whose clock is behind also starts what is due at once.
 func TestWhatIsDueAtOnceAsksNoClock(t *testing.T) {
 	ahead := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	now := ahead.Add(-5 * time.Hour)
@@ -103,7 +103,7 @@ func TestWhatIsDueAtOnceAsksNoClock(t *testing.T) {
 	}
 }
 
-// A time until which a site waits is said once, and an interval as people write it.
+// The time until which a site waits is given once, and intervals in the usual notation.
 func TestWordsOfWhy(t *testing.T) {
 	due := time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)
 	for _, each := range []struct{ waitsFor, want string }{

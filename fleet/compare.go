@@ -20,23 +20,23 @@ import (
 )
 
 const (
-	// compareEvery is how often each worker sees that its store is the fleet's.
+	// compareEvery is how often each worker checks that its store is the fleet's.
 	compareEvery = time.Minute
-	// listEvery is how often one of them lists it and compares the board with it. People
-	// change both at once; what differs is what a lost answer left.
+	// listEvery is how often one worker compares the board with the list in the store. People
+	// change both together; they differ only after lost responses.
 	listEvery = time.Hour
-	// compareAgain is how long one that failed is waited for: without a list nothing is due.
+	// compareAgain is the retry interval after a failure: without a list no site is due.
 	compareAgain = 5 * time.Second
 )
 
-// Of the board: the name of the store, and who lists it.
+// Keys on the board: the name of the store, and the worker that lists it.
 const (
 	storeKey   = "store"
 	listingKey = "listing"
 )
 
-// compare sees that the store is the fleet's, and in turn with others that the board has
-// what it lists. It ends with ctx or the session.
+// compare checks regularly that the store is the fleet's and, in turn with other workers, that
+// the board agrees with the list in the store. It ends with ctx or the session.
 func (w *Worker) compare(ctx context.Context) {
 	for {
 		err := w.same(ctx)
@@ -61,7 +61,7 @@ func (w *Worker) compare(ctx context.Context) {
 	}
 }
 
-// compared notes what the comparison found, for status and readyz.
+// compared records the result of a comparison for status and readyz.
 func (w *Worker) compared(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,7 +75,7 @@ func (w *Worker) compared(err error) {
 	}
 }
 
-// listing is who lists the store, or listed it.
+// listing says which worker lists the store, or listed it last.
 type listing struct {
 	Session string    `json:"session"`
 	Done    bool      `json:"done"`
@@ -83,8 +83,8 @@ type listing struct {
 	At      time.Time `json:"at"`
 }
 
-// list compares the board with the store, if it is this worker's turn: nobody has done so
-// for an hour, or nobody who lives is doing it.
+// list compares the board with the store if that is due: the last comparison is an hour old and
+// no live session is doing it.
 func (w *Worker) list(ctx context.Context) error {
 	e, l := w.lastListing()
 	now := w.o.Clock()
@@ -97,7 +97,7 @@ func (w *Worker) list(ctx context.Context) error {
 	}
 	mine := listing{Session: w.session.ID(), Once: l.Done || l.Once}
 	e, err := w.listing(ctx, e, mine)
-	if errors.Is(err, engine.ErrConflict) { // another was first
+	if errors.Is(err, engine.ErrConflict) { // another worker was first
 		return nil
 	}
 	if err == nil {
@@ -111,17 +111,17 @@ func (w *Worker) list(ctx context.Context) error {
 	return err
 }
 
-// lastListing is that of the board, and its entry to be replaced.
+// lastListing returns the listing on the board, and its entry for a swap.
 func (w *Worker) lastListing() (e engine.Entry, l listing) {
 	e, ok := w.board.Entry(listingKey)
 	if !ok {
 		e = engine.Entry{Key: listingKey}
 	}
-	_ = json.Unmarshal(e.Value, &l) // there is none, or of another form: it is done anew
+	_ = json.Unmarshal(e.Value, &l) // missing or undecodable: list again
 	return e, l
 }
 
-// filling says that the board, which is new, does not have the whole list yet.
+// filling reports whether the board is new and lacks part of the list.
 func (w *Worker) filling() bool {
 	_, l := w.lastListing()
 	return !l.Done && !l.Once
@@ -136,8 +136,8 @@ func (w *Worker) listing(ctx context.Context, e engine.Entry, l listing) (engine
 	return w.board.Swap(ctx, e, b)
 }
 
-// identified sees at the start of a session that the store is the fleet's. One that was
-// never used is given a name; then nobody can hold anything, and there is nothing to wait for.
+// identified checks at the start of a session that the store is the fleet's. A store that was
+// never used gets a name; then no earlier claims can exist, and the board is opened at once.
 func (w *Worker) identified(ctx context.Context) error {
 	file := filepath.Join(w.o.Dir, "store.id")
 	known, err := os.ReadFile(file)
@@ -150,7 +150,7 @@ func (w *Worker) identified(ctx context.Context) error {
 		if errors.Is(err, store.ErrUnmarked) || errors.Is(err, errOtherStore) {
 			return err
 		}
-		return nil // it is away: the session waits for it
+		return nil // the store is unreachable: the session waits for it
 	}
 	id, fresh, err := store.Mark(ctx, w.o.Store)
 	if err != nil {
@@ -170,7 +170,7 @@ func (w *Worker) identified(ctx context.Context) error {
 
 var errOtherStore = errors.New("this is not the fleet's store")
 
-// same sees that the store is the one that this worker and the board know.
+// same checks that the store is the one known to this worker and the board.
 func (w *Worker) same(ctx context.Context) error {
 	id, err := store.Identify(ctx, w.o.Store)
 	if err != nil {
@@ -191,19 +191,19 @@ func (w *Worker) same(ctx context.Context) error {
 	return nil
 }
 
-// previous is the session that this worker had before. The lock on its directory, or that
-// it is the same process, shows that nothing of it runs any more.
+// previous returns the previous session of this worker. The lock on its directory, or the fact
+// that it is the same process, shows that nothing of that session runs any more.
 func (w *Worker) previous() string {
 	b, err := os.ReadFile(filepath.Join(w.o.Dir, "session"))
 	if err != nil {
-		return "" // it waits for its own lease, then
+		return "" // then it waits until its own claims expire
 	}
 	return strings.TrimSpace(string(b))
 }
 
 func (w *Worker) remember(session string) error { return w.kept("session", session) }
 
-// kept writes a small file of the worker's directory, whole or not at all.
+// kept writes a small file of the worker's directory atomically.
 func (w *Worker) kept(name, text string) error {
 	if err := os.MkdirAll(w.o.Dir, 0o755); err != nil {
 		return err
@@ -211,7 +211,7 @@ func (w *Worker) kept(name, text string) error {
 	return replaceFile(filepath.Join(w.o.Dir, name), []byte(text))
 }
 
-// onDisk are the sites that this worker has on its disk.
+// onDisk lists the sites whose archive is on this worker's disk.
 func (w *Worker) onDisk() (names []string) {
 	entries, err := os.ReadDir(filepath.Join(w.o.Dir, "work"))
 	if err != nil {
@@ -225,8 +225,8 @@ func (w *Worker) onDisk() (names []string) {
 	return names
 }
 
-// tidy removes what a kill left beside the archives on the disk, and what was half removed.
-// It is for a worker of which nothing runs.
+// tidy removes from the disk what a killed worker left beside the archives, and what was partly
+// removed. Nothing may be running.
 func (w *Worker) tidy() error {
 	entries, err := os.ReadDir(w.work(""))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -242,7 +242,7 @@ func (w *Worker) tidy() error {
 	return err
 }
 
-// Lock makes this process the only one over a fleet's directory, until its end.
+// Lock locks a fleet's directory for this process.
 func Lock(dir string) (release func(), err error) {
 	if runtime.GOOS == "windows" {
 		return nil, errors.New("curtsy fleet serve needs a Unix system")

@@ -14,37 +14,37 @@ import (
 	"curtsy/fleet/lease"
 )
 
-// Ask is a request of a command to the fleet; any worker answers it.
+// Ask is a command's request to the fleet. Any worker answers it.
 type Ask struct {
-	Do     string   `json:"do"` // add, status, why, pause, go, remove, drain, site; running and stop between workers
+	Do     string   `json:"do"` // add, status, why, pause, go, remove, drain, site; between workers running and stop
 	Sites  []Site   `json:"sites,omitempty"`
 	Names  []string `json:"names,omitempty"`
 	State  string   `json:"state,omitempty"`
-	After  string   `json:"after,omitempty"` // sites whose names come after it
+	After  string   `json:"after,omitempty"` // list sites whose names follow it
 	Worker string   `json:"worker,omitempty"`
-	// Given are the parts of Sites that were given (every, cron, config, contact, group):
-	// of a site that is listed the others stay. nil is all.
+	// Given names the parts of Sites that were given (every, cron, config, contact, group);
+	// other parts of listed sites are kept. nil: all.
 	Given []string `json:"given,omitempty"`
 }
 
-// Answer is what came of it.
+// Answer is the response to Ask.
 type Answer struct {
 	Error  string         `json:"error,omitempty"`
 	Added  int            `json:"added,omitempty"`
 	Sites  []SiteStatus   `json:"sites,omitempty"`
-	More   bool           `json:"more,omitempty"` // there are sites after the last
+	More   bool           `json:"more,omitempty"` // there are further sites
 	Total  int            `json:"total,omitempty"`
 	States map[string]int `json:"states,omitempty"`
 	Worker []lease.Worker `json:"workers,omitempty"`
 	Text   string         `json:"text,omitempty"`
-	// Of running: how it goes with the sites that the worker crawls. Of status: totals.
+	// running: Live has the crawls of the worker. status: Pages and Bytes are totals.
 	Live  map[string]Live `json:"live,omitempty"`
 	Pages int             `json:"pages,omitempty"`
 	Bytes int64           `json:"bytes,omitempty"`
 	Site  *Site           `json:"site,omitempty"`
 }
 
-// Live is how a crawl goes right now.
+// Live is the current progress of a crawl.
 type Live struct {
 	Fetched int           `json:"fetched"`
 	Failed  int           `json:"failed"`
@@ -69,7 +69,7 @@ func (w *Worker) answer(ctx context.Context, n *nats.Conn) (list answers, err er
 		defer func() { <-turns }()
 		var q Ask
 		a, err := Answer{}, json.Unmarshal(m.Data, &q)
-		if err == nil && !strings.HasPrefix(m.Subject, subject(q.Do)) { // who may publish there may not do that
+		if err == nil && !strings.HasPrefix(m.Subject, subject(q.Do)) { // the sender may publish on this subject only
 			err = fmt.Errorf("%q is not a request for %s", q.Do, m.Subject)
 		}
 		if err == nil {
@@ -79,10 +79,10 @@ func (w *Worker) answer(ctx context.Context, n *nats.Conn) (list answers, err er
 			a.Error = err.Error()
 		}
 		if b, err := json.Marshal(a); err == nil {
-			_ = m.Respond(b) // whoever asked has gone
+			_ = m.Respond(b) // an error means that the client is gone
 		}
 	}
-	aside := func(m *nats.Msg) { // so that one that waits for the store does not hold up others
+	aside := func(m *nats.Msg) { // so that a slow request does not hold up others
 		turns <- struct{}{}
 		go reply(m)
 	}
@@ -98,7 +98,7 @@ func (w *Worker) answer(ctx context.Context, n *nats.Conn) (list answers, err er
 	return list, nil
 }
 
-// subject is where a request is sent to, by who may make it.
+// subject returns the subject for a request, according to the role it needs.
 func subject(do string) string {
 	switch do {
 	case "status", "stopped", "why", "site":
@@ -110,7 +110,7 @@ func subject(do string) string {
 }
 
 func (w *Worker) handle(ctx context.Context, n *nats.Conn, q Ask) (a Answer, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout-5*time.Second) // whoever asked hears what was wrong
+	ctx, cancel := context.WithTimeout(ctx, askTimeout-5*time.Second) // leave time for the error response
 	defer cancel()
 	switch q.Do {
 	case "add":
@@ -120,7 +120,7 @@ func (w *Worker) handle(ctx context.Context, n *nats.Conn, q Ask) (a Answer, err
 		a = w.status(&q, Page)
 		w.live(n, &a)
 		return a, nil
-	case "stopped": // those of the sites that are still being crawled
+	case "stopped": // which of the sites are still being crawled
 		return w.crawled(q.Names), nil
 	case "site":
 		if len(q.Names) != 1 {
@@ -131,7 +131,7 @@ func (w *Worker) handle(ctx context.Context, n *nats.Conn, q Ask) (a Answer, err
 		return a, err
 	case "why":
 		return w.whyAll(ctx, n, q.Names)
-	case "running": // of the worker itself
+	case "running": // from another worker, about this one
 		return w.doing(q.Names), nil
 	case "pause", "go", "remove":
 		return a, w.change(ctx, q)
@@ -142,7 +142,7 @@ func (w *Worker) handle(ctx context.Context, n *nats.Conn, q Ask) (a Answer, err
 		}
 		q.Do = "stop"
 		return request(n, engine.AskPeers+plain(q.Worker), q, askTimeout/2)
-	case "stop": // what drain asks of the worker itself
+	case "stop": // from another worker, for drain
 		w.drain()
 		return a, nil
 	default:
@@ -164,16 +164,16 @@ func (w *Worker) change(ctx context.Context, q Ask) (err error) {
 	return nil
 }
 
-// answersAtOnce is how many requests a worker answers side by side.
+// answersAtOnce is the number of requests a worker answers concurrently.
 const answersAtOnce = 16
 
 // askTimeout is how long a command waits for its answer.
 const askTimeout = 30 * time.Second
 
-// Page is how many sites one request or answer may hold: a message has 1 MiB.
+// Page is the most sites of a request or answer: messages are limited to 1 MiB.
 const Page = 500
 
-// Needs is the role that a request needs.
+// Needs returns the role that a request needs.
 func Needs(do string) engine.Role {
 	if subject(do) == engine.AskRead {
 		return engine.RoleRead
@@ -181,13 +181,13 @@ func Needs(do string) engine.Role {
 	return engine.RoleAdd
 }
 
-// errNobody says that no worker takes requests.
+// errNobody means that no worker answers requests.
 var errNobody = errors.New("no worker of the fleet is running")
 
-// starting is how long a request waits for a worker that has just been started.
+// starting is how long a request waits for a worker that is starting.
 const starting = 10 * time.Second
 
-// Request asks the fleet.
+// Request sends a request to the fleet.
 func Request(n *nats.Conn, q Ask) (a Answer, err error) {
 	for end := time.Now().Add(starting); ; time.Sleep(200 * time.Millisecond) {
 		a, err = request(n, subject(q.Do), q, askTimeout)

@@ -27,13 +27,13 @@ import (
 	"curtsy/politeness/rules"
 )
 
-// site is a site of pages in a row, which counts its requests, and how many
-// there were at a time.
+// site is a site whose pages each link to the next; it counts its requests, and the most at a
+// time.
 type site struct {
 	*httptest.Server
 	mu    sync.Mutex
 	asked map[string]int
-	hold  chan struct{} // not nil: the second page waits for it
+	hold  chan struct{} // if not nil, the second page waits for it
 }
 
 func newSite(t *testing.T, pages int) *site {
@@ -65,7 +65,7 @@ func newSite(t *testing.T, pages int) *site {
 
 func (s *site) name() string { return Name(strings.TrimPrefix(s.URL, "http://")) }
 
-// testFleet is an engine, a store and workers, in one process.
+// testFleet is an engine, a store and workers in one process.
 type testFleet struct {
 	t      *testing.T
 	engine *engine.Server
@@ -92,12 +92,12 @@ func newFleet(t *testing.T) *testFleet {
 	return &testFleet{t, e, s, c}
 }
 
-// worker runs a worker, until the test ends or it is stopped.
+// worker runs a worker until the test ends or it is stopped.
 func (f *testFleet) worker(name string, change func(*Options)) (w *Worker, stop func()) {
 	return f.mortal(context.Background(), name, change)
 }
 
-// mortal runs a worker that is killed with ctx.
+// mortal runs a worker that is killed when ctx ends.
 func (f *testFleet) mortal(ctx context.Context, name string, change func(*Options)) (w *Worker, stop func()) {
 	o := Options{Name: name, Dir: f.t.TempDir(), Store: f.store, Connect: f.engine.Connect, Nodes: 1, Slots: 4,
 		Alone: true, Save: 100 * time.Millisecond, Tick: 20 * time.Millisecond, Crawl: testOptions}
@@ -174,7 +174,7 @@ func (f *testFleet) isState(s *site, state string) {
 	f.until(s.name()+" is "+state, func() bool { return f.state(s.name()) == state })
 }
 
-// sound pulls an archive and sees that it has all pages.
+// sound pulls an archive and checks that it has all pages.
 func (f *testFleet) sound(s *site, pages int) {
 	f.t.Helper()
 	m, err := store.Load(f.t.Context(), f.store, s.name())
@@ -191,7 +191,7 @@ func (f *testFleet) sound(s *site, pages int) {
 	}
 }
 
-// Sites at one address are crawled one after another; why says so.
+// Sites at one IP address are crawled one after another, and why says so.
 func TestSitesAtOneAddressTakeTurns(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -220,8 +220,8 @@ func TestSitesAtOneAddressTakeTurns(t *testing.T) {
 	f.sound(second, 5)
 }
 
-// A site that is paused in the middle is left alone, and continues where it was;
-// by another worker, from the store.
+// A site that is paused in the middle of a run is left alone; another worker then continues
+// where it was, from the store.
 func TestASiteContinuesElsewhere(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -253,8 +253,8 @@ func TestASiteContinuesElsewhere(t *testing.T) {
 	}
 }
 
-// A worker that is drained finishes what is in flight and begins nothing more; another
-// continues. What is removed is off the list, and its archive in the store.
+// A worker that is drained finishes the requests in flight and starts no others; another worker
+// continues. A site that is removed is off the list, and its archive stays in the store.
 func TestDrainAndRemove(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -289,7 +289,7 @@ func TestDrainAndRemove(t *testing.T) {
 	f.sound(s, 6)
 }
 
-// All that the engine knows is made again from the store.
+// Everything that the engine knows can be rebuilt from the store.
 func TestTheEngineMayBeLost(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -313,7 +313,7 @@ func TestTheEngineMayBeLost(t *testing.T) {
 	}
 }
 
-// A command finds a site of the list before the board of an engine that was made anew has it.
+// A command finds a site of the store's list before the board of a new engine has it.
 func TestASiteThatTheBoardDoesNotHaveYet(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -342,7 +342,7 @@ func TestASiteThatTheBoardDoesNotHaveYet(t *testing.T) {
 		!strings.Contains(err.Error(), "no such site") {
 		t.Errorf("got %v", err)
 	}
-	// One that is removed while the list is read does not come back.
+	// A site that is removed while the list is read does not come back.
 	f.add(s, nil)
 	lost()
 	w.book.store = &removing{f.store}
@@ -352,8 +352,8 @@ func TestASiteThatTheBoardDoesNotHaveYet(t *testing.T) {
 	f.until("it is gone", func() bool { return f.state(s.name()) == "" })
 }
 
-// A manifest that cannot be used is said of its site, which is left alone for a while; other
-// sites are crawled, and a board made anew has them all, whatever else is in the list.
+// An unusable manifest is reported for its site, which is left alone for a while; other sites
+// are crawled, and a rebuilt board has all of them, whatever else the list contains.
 func TestADamagedManifest(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -387,7 +387,7 @@ func TestADamagedManifest(t *testing.T) {
 	}
 }
 
-// removing is a store whose list loses each site once it was read.
+// removing is a store whose list loses each site once it has been read.
 type removing struct{ store.Store }
 
 func (r *removing) Get(ctx context.Context, key string) ([]byte, string, error) {
@@ -398,7 +398,7 @@ func (r *removing) Get(ctx context.Context, key string) ([]byte, string, error) 
 	return data, tag, err
 }
 
-// A month of schedules takes as long as its crawls: the clock is a parameter.
+// A month of schedules takes only as long as its crawls, since the clock is a parameter.
 func TestSchedules(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -425,8 +425,8 @@ func TestSchedules(t *testing.T) {
 	f.sound(s, 2)
 }
 
-// A site whose end was not reported to the board, or that a worker with an old list
-// begins, is not crawled again: the store says that its run has ended.
+// A site is not crawled again if the board was not told that its run ended, or if a worker
+// starts it from an old list: the store says that the run has ended.
 func TestNothingIsCrawledTwice(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -456,8 +456,8 @@ func TestNothingIsCrawledTwice(t *testing.T) {
 	}
 }
 
-// A worker that dies between the last page and the last save continues on its disk: it
-// saves, and visits nothing again.
+// A worker that dies between the last page and the last save continues from its disk: it saves,
+// and visits nothing again.
 func TestARunThatWasNotSavedAtItsEnd(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -490,8 +490,8 @@ func TestARunThatWasNotSavedAtItsEnd(t *testing.T) {
 	}
 }
 
-// A worker that dies while it removes an archive that is saved leaves a part of it, or none:
-// that is not the archive, which would be saved as empty, and lost.
+// A worker that dies while removing a saved archive from its disk leaves only a part of it.
+// This must not be taken for the archive and saved over the good copy.
 func TestAnArchiveThatWasHalfRemoved(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -534,7 +534,7 @@ func TestAnArchiveThatWasHalfRemoved(t *testing.T) {
 	}
 }
 
-// unwritable is a store that can be read, and at times not written.
+// unwritable is a store whose writes can be made to fail.
 type unwritable struct {
 	store.Store
 	off atomic.Bool
@@ -556,8 +556,8 @@ func (u *unwritable) Put(ctx context.Context, key string, body *io.SectionReader
 	return u.Store.Put(ctx, key, body)
 }
 
-// A list in the store that is suddenly empty, or a store that lost its marker, takes no
-// site from the fleet.
+// If the list in the store is suddenly empty, or the store has lost its marker, no site is
+// removed from the fleet.
 func TestAStoreThatIsEmptyByMistake(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -574,7 +574,7 @@ func TestAStoreThatIsEmptyByMistake(t *testing.T) {
 			}
 		}
 	}
-	lose(sites[:2]...) // by hand
+	lose(sites[:2]...) // as by hand
 	if err := w.book.reconcile(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -602,7 +602,7 @@ func TestAStoreThatIsEmptyByMistake(t *testing.T) {
 	}
 }
 
-// What another has claimed is dropped, not saved.
+// A run whose site was claimed by another worker is dropped, not saved.
 func TestARunThatIsFencedIsDropped(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -664,8 +664,8 @@ func TestSitesAreChecked(t *testing.T) {
 	}
 }
 
-// Sites are added side by side, and listed page by page, each once; the first page has
-// the totals.
+// Sites are added concurrently, and listed page by page, each once; the first page has the
+// totals.
 func TestPagesOfStatus(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -698,8 +698,8 @@ func TestPagesOfStatus(t *testing.T) {
 	}
 }
 
-// What is not given when a site is added again stays; status has live counts, and sites
-// that were removed have stopped when stopped no longer lists them.
+// Adding a site again keeps the settings that are not given; status has live counts, and a
+// removed site has stopped once stopped no longer lists it.
 func TestAddingAgainAndLiveCounts(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -712,7 +712,7 @@ func TestAddingAgainAndLiveCounts(t *testing.T) {
 		return len(a.Sites) == 1 && a.Sites[0].Fetched >= 2 && a.Pages >= 2
 	})
 	if a := f.ask(Ask{Do: "status", Worker: "w2"}); len(a.Sites) != 0 || a.Pages < 2 ||
-		a.Bytes == 0 { // totals are of all
+		a.Bytes == 0 { // the totals are over all sites
 		t.Errorf("w2 crawls %+v; %d pages, %d bytes in all", a.Sites, a.Pages, a.Bytes)
 	}
 	again := NewSite(weburl.MustParse(s.URL + "/"))
@@ -741,8 +741,8 @@ func TestAddingAgainAndLiveCounts(t *testing.T) {
 	}
 }
 
-// A configuration that the worker refuses, as when it was written to the store by others,
-// fails the run before any request; why says so.
+// A configuration that the worker refuses, such as one written to the store by other means,
+// fails the run before any request, and why says so.
 func TestAConfigurationThatIsRefusedByTheWorker(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -768,7 +768,7 @@ func TestAConfigurationThatIsRefusedByTheWorker(t *testing.T) {
 	}
 }
 
-// long leaves a test to the runs without -short.
+// long skips a test with -short.
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

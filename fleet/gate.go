@@ -12,22 +12,21 @@ import (
 	"curtsy/fleet/lease"
 )
 
-// gate lets the requests of one run through: while its claims hold, and to
-// addresses where it has a place.
+// gate admits the requests of a run: only while its claims hold, and only to addresses at which
+// it has a place.
 type gate struct {
 	session *lease.Session
 	board   *engine.Board
 	site    string
-	places  int // at an address
+	places  int // per address
 	group   *lease.Lease
 
 	mu   sync.Mutex
 	held map[netip.Addr]*lease.Lease
 }
 
-// maxWait is how long a request waits for a place at a further address. Then
-// the run ends and gives up its own places, so that two that wait for each
-// other do not wait for ever.
+// maxWait is how long a request waits for a place at a further address. Then the run ends and
+// releases its own places, so that two runs cannot deadlock.
 const maxWait = 30 * time.Second
 
 func groupKey(group string) string { return "group." + group }
@@ -36,13 +35,13 @@ func placeKey(addr netip.Addr, n int) string {
 	return fmt.Sprintf("addr.%s.%d", plain(addr.String()), n)
 }
 
-// ask is crawler.Options.Gate. The claims are looked at last, right before the
-// request is written: a process may stand still anywhere.
+// ask implements crawler.Options.Gate. It checks the claims last, right before the request is
+// written, since the process may be suspended anywhere.
 func (g *gate) ask(ctx context.Context, _ string, addr netip.Addr) error {
 	if err := g.group.Check(); err != nil {
 		return err
 	}
-	if !addr.IsValid() { // behind a proxy nobody knows
+	if !addr.IsValid() { // unknown behind a proxy
 		return nil
 	}
 	l, err := g.place(ctx, addr)
@@ -73,7 +72,7 @@ func (g *gate) place(ctx context.Context, addr netip.Addr) (*lease.Lease, error)
 	}
 }
 
-// take takes a place at an address, if one is free. The run keeps it to its end.
+// take takes a place at an address, if one is free. The run keeps it until its end.
 func (g *gate) take(ctx context.Context, addr netip.Addr) (l *lease.Lease, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -93,7 +92,7 @@ func (g *gate) take(ctx context.Context, addr netip.Addr) (l *lease.Lease, err e
 	return nil, err
 }
 
-// release gives up all claims of the run.
+// release releases all claims of the run.
 func (g *gate) release(ctx context.Context) (err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

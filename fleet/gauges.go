@@ -12,26 +12,26 @@ import (
 	"curtsy/fleet/store"
 )
 
-// Gauges are what a worker says of itself and of the list, for a monitor.
+// Gauges are the metrics of a worker.
 type Gauges struct {
-	Sites     map[string]int // by state; none without a session
-	Running   int            // here
-	Margin    time.Duration  // how long the session lasts if it is not renewed; 0 without one
-	Takeovers int            // runs begun here where the one before had not ended
-	Fenced    int            // runs dropped here, since another worker claimed the site
-	SaveAge   time.Duration  // since the oldest last save of a run
-	DueAge    time.Duration  // of the site that waits longest
-	Messages  int            // sent to the engine and received from it, in this session
-	Unwritten time.Duration  // since saves have been failing; 0 where they do not
-	Trouble   string         // what is wrong with the store, in words; "" for nothing
+	Sites     map[string]int // by state; empty without a session
+	Running   int            // number of runs on this worker
+	Margin    time.Duration  // time until the session expires if it is not renewed; 0 without one
+	Takeovers int            // runs started here that continue an unfinished one
+	Fenced    int            // runs dropped here because another worker claimed the site
+	SaveAge   time.Duration  // age of the oldest last save of the runs
+	DueAge    time.Duration  // how long the longest waiting site has been due
+	Messages  int            // sent to and received from the engine in this session
+	Unwritten time.Duration  // how long saves have been failing; 0: they are not
+	Trouble   string         // problem with the store; "": none
 }
 
-// States are all that a site may be in.
+// States lists all states of sites.
 func States() []string {
 	return []string{"running", "due", "waiting", "scheduled", "paused", "failed", "done"}
 }
 
-// Gauges reads them. It may be called at any time.
+// Gauges computes the metrics. It is safe for concurrent use.
 func (w *Worker) Gauges() Gauges {
 	w.mu.Lock()
 	g := Gauges{Running: len(w.running), Takeovers: w.takeovers, Fenced: w.fenced, Sites: map[string]int{}}
@@ -59,7 +59,7 @@ func (w *Worker) Gauges() Gauges {
 	return g
 }
 
-// Crawls are the last statuses of the crawls that this worker runs, by site.
+// Crawls returns the latest statuses of this worker's crawls, by site.
 func (w *Worker) Crawls() map[string]status.Status {
 	w.mu.Lock()
 	running := maps.Clone(w.running)
@@ -75,8 +75,8 @@ func (w *Worker) Crawls() map[string]status.Status {
 	return all
 }
 
-// opened lets Gauges read the session and the book, until closed is called:
-// the next session replaces both.
+// opened makes session and book available to Gauges, until closed is called before the next
+// session replaces both.
 func (w *Worker) opened() (closed func()) {
 	set := func(v *view) {
 		w.mu.Lock()
@@ -88,14 +88,14 @@ func (w *Worker) opened() (closed func()) {
 	return func() { set(nil) }
 }
 
-// tookOver counts a run that continues one which had not ended.
+// tookOver counts a run that continues an unfinished one.
 func (w *Worker) tookOver() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.takeovers++
 }
 
-// wasSaved notes a save of a run, or that another owns the site.
+// wasSaved records the result of a save.
 func (w *Worker) wasSaved(r *running, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,7 +104,7 @@ func (w *Worker) wasSaved(r *running, err error) {
 		r.saved = w.o.Clock()
 		w.trouble.save = ""
 	case errors.Is(err, store.ErrFenced):
-		if !r.fenced { // a run may find out twice
+		if !r.fenced { // the same run may report this twice
 			r.fenced = true
 			w.fenced++
 		}
@@ -116,14 +116,14 @@ func (w *Worker) wasSaved(r *running, err error) {
 	}
 }
 
-// unsaved is how long the run was not saved.
+// unsaved returns the time since the last save of the run.
 func (r *running) unsaved() time.Duration {
 	r.w.mu.Lock()
 	defer r.w.mu.Unlock()
 	return r.w.o.Clock() - r.saved
 }
 
-// NotReady says why the worker cannot do its work, "" if it can.
+// NotReady returns why the worker cannot work; "" if it can.
 func (w *Worker) NotReady() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -134,8 +134,8 @@ func (w *Worker) NotReady() string {
 	return what
 }
 
-// troubled says what is wrong with the store, "" for nothing, and for how long it cannot be
-// written; the lock is held.
+// troubled returns the problem with the store, "" for none, and for how long it has not been
+// writable. The caller holds the lock.
 func (w *Worker) troubled() (what string, since time.Duration) {
 	if w.trouble.save != "" {
 		since = max(w.o.Clock()-w.trouble.since, 1)

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// queue says which site is to be tried next, without a walk over the list: what waits for
-// a date lies in one heap, what is due in another, what waits for a claim of others by
-// the key of that claim. An entry is of one revision of a record; when the record has
-// changed, or is gone, the entry is stale and dropped where it is met. So a change costs
-// one push. It is for one goroutine at a time.
+// queue determines which site is tried next, without scanning the list. Sites waiting for a
+// date are in one heap, due sites in another, and sites waiting for another worker's claim are
+// listed by the key of that claim. Each entry belongs to a revision of a record. If the record
+// has changed or is gone, the entry is stale and is dropped when it is met, so that a change
+// costs one push. It is not safe for concurrent use.
 type queue struct {
 	worker string
 	later  entries
 	due    entries
 	parked map[string][]entry
-	valid  func(entry) bool // false for what is stale
+	valid  func(entry) bool // false for stale entries
 }
 
 // entry is a site in a queue.
@@ -32,8 +32,8 @@ func newQueue(worker string, valid func(entry) bool) *queue {
 	return &queue{worker: worker, parked: map[string][]entry{}, valid: valid}
 }
 
-// entries is a heap: the longest due first; of those due in one minute each worker begins
-// with others.
+// entries is a heap, longest due first. Among those due in the same minute, each worker has its
+// own order.
 type entries []entry
 
 func (h entries) Len() int      { return len(h) }
@@ -69,10 +69,10 @@ func (q *queue) turn(name string) uint32 {
 	return h.Sum32()
 }
 
-// again queues what was taken from next.
+// again queues an entry returned by next.
 func (q *queue) again(e entry) { heap.Push(&q.due, e) }
 
-// park keeps what was taken from next until unpark finds that its claim is free.
+// park keeps an entry returned by next until unpark finds that its claim is free.
 func (q *queue) park(key string, e entry) { q.parked[key] = append(q.parked[key], e) }
 
 // next takes the site that has been due longest.
@@ -88,7 +88,7 @@ func (q *queue) next(now time.Time) (e entry, ok bool) {
 	return e, false
 }
 
-// unpark queues the first site of each claim that is free: one at a time may have it.
+// unpark queues the first site of each free claim, since only one can have it.
 func (q *queue) unpark(blocked func(entry) bool) {
 	for key, list := range q.parked {
 		for len(list) > 0 && !q.valid(list[0]) {

@@ -11,8 +11,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// BenchmarkKnownSites is what a tick of the loop and a status cost with so many sites known,
-// 300 of them due: they must not grow with the list.
+// BenchmarkKnownSites measures a tick of the loop and a status with 300 sites due: the cost
+// must not grow with the number of known sites.
 func BenchmarkKnownSites(b *testing.B) {
 	for _, n := range []int{2_000, 20_000, 200_000} {
 		book := knownSites(n)
@@ -64,8 +64,8 @@ func knownSites(n int) *book {
 	return b
 }
 
-// With 20,000 sites known, those that are due are found without a look at the others, the
-// longest due first, and each once; a site that changed is not found by what it was.
+// With 20,000 known sites, those that are due are found without looking at the others, longest
+// due first and each once; a site that changed is not found by its old state.
 func TestTheQueueFindsWhatIsDue(t *testing.T) {
 	b := knownSites(20_000)
 	seen := map[string]bool{}

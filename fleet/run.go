@@ -21,22 +21,22 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// running is the run of one site by this worker.
+// running is the run of a site on this worker.
 type running struct {
 	w    *Worker
 	rec  Record
 	gate *gate
 	dir  string
 
-	asked context.Context // done when it is to stop
+	asked context.Context // done when the run should stop
 	ask   context.CancelCauseFunc
 
-	saved  time.Duration // by the worker's clock; this and the next are guarded by its mutex
-	fenced bool          // another owns the site
+	saved  time.Duration // by the worker's clock; this and the next field are guarded by the worker's mutex
+	fenced bool          // another worker owns the site
 
 	mu     sync.Mutex
 	status status.Status
-	told   store.Counts // what the board says of the site
+	told   store.Counts // the counts on the board
 
 	archive *store.Archive
 	state   store.Run
@@ -53,7 +53,7 @@ func newRunning(w *Worker, rec Record, group *lease.Lease) *running {
 
 func (r *running) stop(why string) { r.ask(errors.New(why)) }
 
-// run is 2 to 5 of the flow. All claims are given up at its end.
+// run performs steps 2 to 5 of the package comment. It releases all claims at the end.
 func (r *running) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -71,7 +71,7 @@ func (r *running) run(ctx context.Context) (err error) {
 	}
 	result, crawlErr := r.crawl(ctx)
 	if err := r.gate.group.Check(); err != nil {
-		return err // another may have it: what is not saved is crawled again
+		return err // another worker may take the site: what is not saved is crawled again
 	}
 	r.note(result, crawlErr)
 	if err := r.saveLast(ctx, crawlErr == nil); err != nil {
@@ -80,8 +80,8 @@ func (r *running) run(ctx context.Context) (err error) {
 	return r.finish(ctx)
 }
 
-// address takes a place at the site's address before anything is begun. Where
-// the name does not resolve, the crawl finds that out.
+// address takes a place at the site's address first. If the name does not resolve, the crawl
+// will report that.
 func (r *running) address(ctx context.Context) error {
 	u, err := weburl.Parse(r.rec.Seed)
 	if err != nil {
@@ -118,10 +118,10 @@ func (r *running) lookup(ctx context.Context, u weburl.URL) (netip.Addr, bool) {
 	return list[0].Unmap(), true
 }
 
-// own raises the epoch, and makes the archive that the manifest names this
-// worker's: the one on its disk if nobody owned the site since, else a copy. Where the
-// manifest says that the run has ended, since a report was lost or this worker's list was
-// old, that is reported instead; and so is a manifest that cannot be used.
+// own raises the epoch, and puts the archive that the manifest describes on this worker's disk:
+// the local one if nobody owned the site since, otherwise a copy. If the manifest says that the
+// run has ended (a report was lost, or this worker's list was outdated) or is damaged, own
+// reports that and returns ended.
 func (r *running) own(ctx context.Context) (ended bool, err error) {
 	m, err := store.Load(ctx, r.w.o.Store, r.rec.Name)
 	if errors.Is(err, store.ErrDamaged) {
@@ -157,7 +157,7 @@ func (r *running) own(ctx context.Context) (ended bool, err error) {
 	return false, r.w.book.change(ctx, r.rec.Name, func(rec *Record) { rec.Epoch, rec.Run = m.Epoch, m.Run })
 }
 
-// copied makes the archive of a manifest this worker's.
+// copied puts the archive of a manifest on this worker's disk.
 func (r *running) copied(ctx context.Context, m *store.Manifest) error {
 	o := readOwned(r.dir)
 	if _, err := os.Stat(filepath.Join(r.dir, "crawl.db")); o.Epoch == m.Epoch-1 && (err == nil || m.DB == nil) {
@@ -175,8 +175,8 @@ func (r *running) copied(ctx context.Context, m *store.Manifest) error {
 	return writeOwned(r.dir, owned{m.Epoch, r.state.Passes})
 }
 
-// owned is a file beside an archive: the epoch in which it was this machine's, and of the
-// run store.Run.Passes.
+// owned is stored beside an archive: the epoch in which this worker owned it, and
+// store.Run.Passes of the run.
 type owned struct {
 	Epoch  int64 `json:"epoch"`
 	Passes *int  `json:"passes,omitempty"`
@@ -204,7 +204,7 @@ func writeOwned(dir string, o owned) error {
 	return replaceFile(dir+ownedSuffix, b)
 }
 
-// replaceFile writes a small file, whole or not at all.
+// replaceFile writes a small file atomically.
 func replaceFile(path string, b []byte) error {
 	if err := os.WriteFile(path+".new", b, 0o644); err != nil {
 		return err
@@ -212,15 +212,15 @@ func replaceFile(path string, b []byte) error {
 	return os.Rename(path+".new", path)
 }
 
-// Of many sites at a slow pace, each with its own archive, most of the work would be
-// syncs of the disk and status.json. A worker that dies loses what was not saved,
-// a minute of it, whatever was committed; status is asked of the worker.
+// With many slow sites, each with its own archive, most work would be disk syncs and writes of
+// status.json, so both are done less often. A worker that dies loses about a minute that was
+// not saved, committed or not, and the status is asked of the worker.
 const (
 	commitEvery = 5 * time.Second
 	statusEvery = 10 * time.Second
 )
 
-// crawl crawls until the end, or until it is asked to stop or ctx is done.
+// crawl crawls until the end, until it is asked to stop, or until ctx is done.
 func (r *running) crawl(ctx context.Context) (crawler.Result, error) {
 	o, err := r.w.o.Crawl(r.rec.Site)
 	if err != nil {
@@ -238,13 +238,13 @@ func (r *running) crawl(ctx context.Context) (crawler.Result, error) {
 	defer cancel()
 	var saves sync.WaitGroup
 	defer saves.Wait()
-	defer cancel() // before it waits
+	defer cancel() // before waiting
 	saves.Go(func() { r.saveNowAndThen(ctx, cancel) })
 	return r.rounds(ctx, &o)
 }
 
-// rounds crawls, or visits again where the whole site was crawled when the run began.
-// Where that was done by this run, before the worker died, nothing is left to do.
+// rounds crawls the site or, if it was completely crawled when the run began, updates it. If
+// this run completed that before its worker died, nothing is left to do.
 func (r *running) rounds(ctx context.Context, o *crawler.Options) (result crawler.Result, err error) {
 	for first := true; ; first = false {
 		c, err := crawler.Open(r.dir, *o)
@@ -259,7 +259,7 @@ func (r *running) rounds(ctx context.Context, o *crawler.Options) (result crawle
 			if err = errors.Join(err, c.Close()); err != nil || had {
 				return result, err
 			}
-			o.Round = &revisit.Options{} // opened again, it plans a round
+			o.Round = &revisit.Options{} // the crawl is opened again for a round
 			continue
 		}
 		if _, err := r.passed(c); err != nil {
@@ -273,8 +273,8 @@ func (r *running) rounds(ctx context.Context, o *crawler.Options) (result crawle
 	}
 }
 
-// passed says whether this run has crawled the whole site already. It notes how often that
-// had been done when the run began, if nobody did.
+// passed reports whether this run has already crawled the whole site. It records the number of
+// complete crawls at the beginning of the run, if that is not recorded yet.
 func (r *running) passed(c *crawler.Crawl) (bool, error) {
 	s := c.State()
 	n := len(s.Rounds)
@@ -290,9 +290,8 @@ func (r *running) passed(c *crawler.Crawl) (bool, error) {
 	return false, writeOwned(r.dir, owned{r.archive.Manifest().Epoch, &n})
 }
 
-// saveNowAndThen saves while the crawl runs. One that is fenced ends the crawl; where the
-// store cannot be written for so long that too much would be lost with this worker, the
-// crawl stops and waits for it.
+// saveNowAndThen saves during the crawl. It ends the crawl if the worker was fenced, or if the
+// store has not been writable for so long that too much would be lost with this worker.
 func (r *running) saveNowAndThen(ctx context.Context, end context.CancelFunc) {
 	tick := time.NewTicker(r.w.o.Save)
 	defer tick.Stop()
@@ -323,14 +322,14 @@ func (r *running) saveNowAndThen(ctx context.Context, end context.CancelFunc) {
 	}
 }
 
-// maxUnsaved is how many times the interval of saves may pass without one before a crawl
-// stops: what it fetched since then is lost with this worker's disk.
+// maxUnsaved is the number of save intervals without a save after which a crawl stops, since
+// its results would be lost with this worker's disk.
 const maxUnsaved = 10
 
-// saveTimeout is how long one save may take. A store that does not answer is not waited for longer.
+// saveTimeout is the timeout of a save.
 const saveTimeout = 10 * time.Minute
 
-// save makes one try to write to the store, and notes how it went.
+// save tries once to write to the store, and records the result.
 func (r *running) save(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
@@ -339,7 +338,7 @@ func (r *running) save(ctx context.Context, do func(context.Context) error) erro
 	return err
 }
 
-// note takes down how the run ended.
+// note records how the run ended.
 func (r *running) note(result crawler.Result, err error) {
 	r.state.Ended = latest(r.w.o.Now(), r.state.Began).UTC()
 	r.state.Ending, r.state.Why = result.Ending.String(), result.Why
@@ -356,9 +355,9 @@ func (r *running) note(result crawler.Result, err error) {
 	r.state.Fails = failsAfter(&r.state, r.asked.Err() != nil)
 }
 
-// saveLast saves what the run has brought, however long the store is away; of a crawl that
-// failed only that it did, as what is on the disk may be damaged, and what was saved is not.
-// When many runs end at once they take turns, each for one try.
+// saveLast saves the results of the run, and retries as long as the store is unreachable. Of a
+// failed crawl it only saves that it failed, since the archive on disk may be damaged and the
+// saved one is not. If many runs end at once, they take turns after each try.
 func (r *running) saveLast(ctx context.Context, sound bool) error {
 	for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
 		err := r.lastTry(ctx, sound)
@@ -387,7 +386,7 @@ func (r *running) lastTry(ctx context.Context, sound bool) error {
 	})
 }
 
-// sleep is false when ctx was done first.
+// sleep returns false if ctx is done first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -397,12 +396,12 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// finish leaves store and disk tidy, and reports.
+// finish removes what is no longer needed from store and disk, and reports.
 func (r *running) finish(ctx context.Context) error {
 	if _, err := r.archive.Sweep(ctx); err != nil {
 		r.w.o.Logger.Warn("not swept", "site", r.rec.Name, "err", err)
 	}
-	// What is half removed must not be taken for the archive, and saved as that.
+	// A partly removed directory must not be taken for the archive and saved.
 	if err := os.Remove(r.dir + ownedSuffix); err != nil {
 		return err
 	}
@@ -413,9 +412,9 @@ func (r *running) finish(ctx context.Context) error {
 	return r.report(ctx, &m)
 }
 
-// report brings what a manifest says of a run that has ended to the board, as long as the
-// claim holds: the engine may have no leader for some seconds. If it ends unreported, who
-// claims the site next finds it in the store.
+// report copies the result of a run from the manifest to the board, with retries while the
+// claim holds, since the engine may lack a leader for some seconds. If that fails, the worker
+// that claims the site next reads it from the store.
 func (r *running) report(ctx context.Context, m *store.Manifest) error {
 	for pause := time.Second; ; pause = min(2*pause, 10*time.Second) {
 		err := r.w.book.change(ctx, r.rec.Name, func(rec *Record) { rec.Epoch, rec.Run = m.Epoch, m.Run })
@@ -429,9 +428,8 @@ func (r *running) report(ctx context.Context, m *store.Manifest) error {
 	}
 }
 
-// latest is the later of two times. No run begins before it was due, and none
-// ends before it began, whatever a clock was set to meanwhile: else one date of
-// a schedule would come twice.
+// latest returns the later of two times. No run begins before it was due or ends before it
+// began, even if a clock was set meanwhile; otherwise a date of the schedule could occur twice.
 func latest(x, y time.Time) time.Time {
 	if x.Before(y) {
 		return y
@@ -439,7 +437,7 @@ func latest(x, y time.Time) time.Time {
 	return x
 }
 
-// failsAfter counts runs that failed: not those that people stopped.
+// failsAfter counts consecutive failed runs; runs stopped by people do not count.
 func failsAfter(run *store.Run, asked bool) int {
 	switch {
 	case run.Ending == "finished" || run.Ending == "limited" || asked:
@@ -449,7 +447,7 @@ func failsAfter(run *store.Run, asked bool) int {
 	}
 }
 
-// live is how the run goes; the worker's lock is held.
+// live returns the progress of the run. The caller holds the worker's lock.
 func (r *running) live() Live {
 	r.mu.Lock()
 	s := r.status
@@ -458,23 +456,23 @@ func (r *running) live() Live {
 		Unsaved: r.w.o.Clock() - r.saved, Words: inWords(&s)}
 }
 
-// brought is what the run has brought since the board was told.
+// brought returns the results of the run that are not on the board yet.
 func (r *running) brought() (pages int, bytes int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.status.State == "" { // it has not begun
+	if r.status.State == "" { // not started yet
 		return 0, 0
 	}
 	return r.status.Fetched - r.told.Fetched, r.status.Bytes - r.told.Bytes
 }
 
-// inWords is what a crawl does right now.
+// inWords describes what a crawl is doing.
 func inWords(s *status.Status) string {
 	text := fmt.Sprintf("%d fetched, %d queued", s.Fetched, s.Queued)
 	if s.WaitingFor != "" {
 		text += "; it waits: " + s.WaitingFor
 	}
-	if s.NextDue != nil && !strings.Contains(s.WaitingFor, "until ") { // as a Visit-time says itself
+	if s.NextDue != nil && !strings.Contains(s.WaitingFor, "until ") { // a Visit-time says so itself
 		text += ", until " + at(s.NextDue.Local())
 	}
 	if s.Delay != "" {

@@ -1,16 +1,16 @@
-// Package fleet answers: which site is crawled by which machine, and when? It
-// keeps every site's pace whatever dies.
+// Package fleet crawls many sites on several machines: it decides which machine crawls which
+// site, and when. It respects every site's pace even if machines fail.
 //
 //	1 due      the list of sites says what is due (site.go, book.go)
 //	2 claim    a worker claims the site's group and its address (worker.go, fleet/lease)
-//	3 own      it raises the epoch in the site's manifest, and has the archive (run.go, fleet/store)
-//	4 crawl    as curtsy crawl does, in this process; each request asks the gate (gate.go)
+//	3 own      it raises the epoch in the site's manifest and gets the archive (run.go, fleet/store)
+//	4 crawl    as curtsy crawl does, in this process; each request passes the gate (gate.go)
 //	5 save     every minute, and at the end: segments, crawl.db, manifest (run.go)
 //
-// The truth is in the store: the list of sites, and each archive's manifest. The
-// engine (fleet/engine) only coordinates; what it knows is made again from the
-// store. A claim is the right to send requests, and ends by the worker's own
-// clock before anybody else can have it; the epoch is the right to save.
+// The store is authoritative: it has the list of sites and each archive's manifest. The engine
+// (fleet/engine) only coordinates; its data can be restored from the store. A claim is the right
+// to send requests; by the worker's own clock it ends before another worker can have it. The
+// epoch is the right to save.
 package fleet
 
 import (
@@ -28,26 +28,26 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Site is one that a fleet crawls, as its people want it.
+// Site is a site of the fleet with the settings that people gave it.
 type Site struct {
 	Name    string        `json:"name"` // of the archive in the store
 	Seed    string        `json:"seed"`
-	Group   string        `json:"group"` // of sites that are crawled one at a time; its registered domain
+	Group   string        `json:"group"` // crawled one at a time; by default the registered domain
 	Every   time.Duration `json:"every,omitempty"`
 	Cron    string        `json:"cron,omitempty"`
 	Zone    string        `json:"zone,omitempty"` // of Cron
 	Contact string        `json:"contact,omitempty"`
-	Config  []byte        `json:"config,omitempty"` // as Options.Crawl reads it
+	Config  []byte        `json:"config,omitempty"` // read by Options.Crawl
 	Paused  bool          `json:"paused,omitempty"`
 	Added   time.Time     `json:"added"`
 }
 
-// NewSite is a site with the name and group that its seed gives it.
+// NewSite returns a site with the default name and group for its seed.
 func NewSite(seed weburl.URL) Site {
 	return Site{Name: plain(seed.Host()), Seed: seed.String(), Group: group(seed)}
 }
 
-// with is the site with what is given of another. A schedule replaces the one before.
+// with returns the site with the given parts of another. A schedule replaces the previous one.
 func (s Site) with(other *Site, given []string) Site {
 	for _, part := range given {
 		switch part {
@@ -64,10 +64,10 @@ func (s Site) with(other *Site, given []string) Site {
 	return s
 }
 
-// Name is what the site of a host, or of host and port, is called.
+// Name returns the name of the site of a host or host:port.
 func Name(host string) string { return plain(strings.ToLower(host)) }
 
-// plain is a host as a name in a store and on the board.
+// plain converts a host to a name for store and board.
 func plain(host string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' {
@@ -77,8 +77,8 @@ func plain(host string) string {
 	}, strings.Trim(host, "[]."))
 }
 
-// group is the registered domain of a host; an address with its port is one of
-// its own, as its address is claimed besides.
+// group returns the registered domain of a host. An IP address with its port is its own group,
+// since addresses are claimed anyway.
 func group(seed weburl.URL) string {
 	host := seed.Hostname()
 	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
@@ -90,7 +90,7 @@ func group(seed weburl.URL) string {
 	return plain(seed.Host())
 }
 
-// Check refuses a site that cannot be crawled.
+// Check returns an error if the site cannot be crawled.
 func (s *Site) Check() error {
 	if err := store.CheckName(s.Name); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (s *Site) Check() error {
 	return err
 }
 
-// calendar reads Cron, five fields, in Zone; nil where there is none.
+// calendar parses Cron, five fields, in Zone; nil if there is none.
 func (s *Site) calendar() (cron.Schedule, error) {
 	if s.Cron == "" {
 		return nil, nil
@@ -132,10 +132,10 @@ func (s *Site) calendar() (cron.Schedule, error) {
 	return c, nil
 }
 
-// Endings of a run that crawler does not have.
+// endedFailed is an ending that crawler does not have.
 const endedFailed = "failed"
 
-// next is when a site is due, after its last run; the zero time is never.
+// next returns when a site is due, given its last run; zero: never.
 func (s *Site) next(run *store.Run) time.Time {
 	if run.Began.IsZero() {
 		return s.first()
@@ -149,24 +149,23 @@ func (s *Site) next(run *store.Run) time.Time {
 	return s.after(run.Began, run.Ended)
 }
 
-// cutOff says that a run is to continue at once.
+// cutOff reports whether a run must be continued at once.
 func cutOff(run *store.Run) bool {
 	return !run.Began.IsZero() && (run.Ended.IsZero() || run.Ending == "stopped" && run.Fails == 0)
 }
 
-// atOnce says that a site is due whatever the clock says: what is due at once may have
-// been so by a clock that was ahead.
+// atOnce reports whether a site is due regardless of the clock. It may have become due by a
+// clock that was ahead.
 func (r *Record) atOnce() bool {
 	return cutOff(&r.Run) || r.Run.Began.IsZero() && r.Cron == ""
 }
 
-// isDue asks the clock only where there is a date to wait for.
+// isDue reports whether a site is due; it uses the clock only to compare with a date.
 func (r *Record) isDue(now time.Time) bool {
 	return !r.Paused && !r.Due.IsZero() && (r.atOnce() || !r.Due.After(now))
 }
 
-// first is when a site is crawled for the first time: at once, or at the first
-// date in its calendar.
+// first returns when a new site is due: at once, or at the first date of its calendar.
 func (s *Site) first() time.Time {
 	if c, err := s.calendar(); c != nil && err == nil {
 		return c.Next(s.Added)
@@ -174,7 +173,7 @@ func (s *Site) first() time.Time {
 	return s.Added
 }
 
-// after is when a site that was crawled is due again.
+// after returns when a crawled site is due again.
 func (s *Site) after(began, ended time.Time) time.Time {
 	if c, err := s.calendar(); c != nil && err == nil {
 		return c.Next(ended)
@@ -185,24 +184,24 @@ func (s *Site) after(began, ended time.Time) time.Time {
 	return time.Time{}
 }
 
-// pause is how long a site is left alone after so many runs that failed.
+// pause returns the pause after consecutive failed runs.
 func pause(fails int) time.Duration {
 	return min(time.Minute<<min(max(fails-1, 0), 11), 24*time.Hour)
 }
 
-// Record is what the board says of a site: what people want, and how it goes.
-// All of it but Addr can be made from the store.
+// Record is the board entry of a site: its settings and its state. Everything but Addr can be
+// restored from the store.
 type Record struct {
 	Site
 	Epoch int64     `json:"epoch,omitempty"`
 	Run   store.Run `json:"run"`
 	Due   time.Time `json:"due"`            // zero: never
-	Addr  string    `json:"addr,omitempty"` // the address it had when it was last looked up
-	Stamp string    `json:"stamp"`          // of who wrote this
+	Addr  string    `json:"addr,omitempty"` // its address at the last lookup
+	Stamp string    `json:"stamp"`          // identifies the writer
 }
 
-// readRecord reads the record of a site. The board may be written by others: what a name
-// leads to, on this machine's disk and in the store, is the named site's or nothing.
+// readRecord decodes the record of a site. Since other machines write to the board, it rejects
+// a record of another name, which would select another site's files and objects.
 func readRecord(b []byte, name string) (r Record, err error) {
 	if err = store.CheckName(name); err != nil || b == nil {
 		return r, err

@@ -16,7 +16,7 @@ import (
 	"curtsy/fleet/engine"
 )
 
-// SiteStatus is a site as status shows it.
+// SiteStatus is a site in the output of status.
 type SiteStatus struct {
 	Name    string     `json:"name"`
 	Seed    string     `json:"seed"`
@@ -29,11 +29,11 @@ type SiteStatus struct {
 	Failed  int        `json:"failed"`
 	Queued  int        `json:"queued"`
 	Bytes   int64      `json:"bytes"`
-	Unsaved float64    `json:"unsaved_seconds,omitempty"` // of a crawl that runs: since its last save
+	Unsaved float64    `json:"unsaved_seconds,omitempty"` // of a running crawl: time since its last save
 }
 
-// status lists so many of the sites whose names come after one, those of one state
-// or all. The first page has the totals, too.
+// status lists at most most sites whose names follow q.After, of one state or all. The first
+// page also has the totals.
 func (w *Worker) status(q *Ask, most int) Answer {
 	a := Answer{Worker: w.session.Workers()}
 	now := w.o.Now()
@@ -72,7 +72,7 @@ func (w *Worker) status(q *Ask, most int) Answer {
 	return a
 }
 
-// statusOf is a site as status shows it.
+// statusOf makes the status of a site.
 func statusOf(r *Record, state, worker string) SiteStatus {
 	s := SiteStatus{Name: r.Name, Seed: r.Seed, State: state, Worker: worker, Epoch: r.Epoch, Ending: r.Run.Ending,
 		Fetched: r.Run.Fetched, Failed: r.Run.Failed, Queued: r.Run.Queued, Bytes: r.Run.Bytes}
@@ -83,7 +83,7 @@ func statusOf(r *Record, state, worker string) SiteStatus {
 	return s
 }
 
-// stateOf is the state of a site, and who crawls it.
+// stateOf returns the state of a site, and the worker that crawls it.
 func (v *view) stateOf(r *Record, now time.Time) (state, worker string) {
 	h, held := v.session.Claim(groupKey(r.Group))
 	switch {
@@ -103,7 +103,7 @@ func (v *view) stateOf(r *Record, now time.Time) (state, worker string) {
 	return "done", ""
 }
 
-// crawled are those of the named sites that somebody crawls, listed or not.
+// crawled returns the named sites that are being crawled, listed or not.
 func (w *Worker) crawled(names []string) (a Answer) {
 	for _, h := range w.session.Claims(groupKey("")) {
 		if slices.Contains(names, h.For) {
@@ -113,8 +113,8 @@ func (w *Worker) crawled(names []string) (a Answer) {
 	return a
 }
 
-// live asks the workers how it goes with the sites that they crawl: the board says what
-// was saved last.
+// live asks the workers for the progress of their crawls, since the board has only what was
+// saved last.
 func (w *Worker) live(n *nats.Conn, a *Answer) {
 	names := map[string][]string{}
 	for _, s := range a.Sites {
@@ -122,7 +122,7 @@ func (w *Worker) live(n *nats.Conn, a *Answer) {
 			names[s.Worker] = append(names[s.Worker], s.Name)
 		}
 	}
-	if a.States != nil { // the totals are of all, listed or not
+	if a.States != nil { // the totals include sites not listed
 		for _, h := range w.session.Claims(groupKey("")) {
 			names[h.Worker] = slices.Clip(names[h.Worker])
 		}
@@ -134,7 +134,7 @@ func (w *Worker) live(n *nats.Conn, a *Answer) {
 		asked.Go(func() {
 			got, err := w.ofWorker(n, worker, list)
 			if err != nil {
-				return // then what was saved is shown
+				return // show what was saved
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -154,7 +154,7 @@ func (w *Worker) live(n *nats.Conn, a *Answer) {
 	}
 }
 
-// ofWorker asks a worker, or this one, what it does for sites.
+// ofWorker asks a worker, or this one, for the progress of its crawls.
 func (w *Worker) ofWorker(n *nats.Conn, worker string, names []string) (Answer, error) {
 	if worker == w.o.Name {
 		return w.doing(names), nil
@@ -162,8 +162,8 @@ func (w *Worker) ofWorker(n *nats.Conn, worker string, names []string) (Answer, 
 	return request(n, engine.AskPeers+plain(worker), Ask{Do: "running", Names: names}, peerTimeout)
 }
 
-// doing is what this worker does for the named sites that it crawls, and what all its
-// crawls have brought since the board was told.
+// doing returns the progress of the named sites on this worker, and the results of all its
+// crawls that are not on the board yet.
 func (w *Worker) doing(names []string) (a Answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -180,7 +180,7 @@ func (w *Worker) doing(names []string) (a Answer) {
 	return a
 }
 
-// whyAll says why each site waits, or what it does.
+// whyAll says for each site why it waits, or what it is doing.
 func (w *Worker) whyAll(ctx context.Context, n *nats.Conn, names []string) (a Answer, err error) {
 	var lines []string
 	for _, name := range names {
@@ -194,7 +194,7 @@ func (w *Worker) whyAll(ctx context.Context, n *nats.Conn, names []string) (a An
 	return a, nil
 }
 
-// why says in words why a site waits, or what it does.
+// why says why a site waits, or what it is doing.
 func (w *Worker) why(n *nats.Conn, r *Record) string {
 	now := w.o.Now()
 	h, held := w.session.Claim(groupKey(r.Group))
@@ -232,7 +232,7 @@ func ordinal(n int) string { return fmt.Sprintf("number %d", n) }
 
 func at(t time.Time) string { return t.Format("2006-01-02 15:04:05 MST") }
 
-// inZone is a time in the zone of the site's calendar, as people wrote it.
+// inZone converts a time to the zone of the site's calendar.
 func (s *Site) inZone(t time.Time) time.Time {
 	if zone, err := time.LoadLocation(s.Zone); err == nil {
 		return t.In(zone)
@@ -250,7 +250,7 @@ func schedule(r *Record) string {
 	return ""
 }
 
-// interval is as people write it: 7d, 12h, 90m.
+// interval formats a duration as people write it: 7d, 12h, 90m.
 func interval(d time.Duration) string {
 	for _, unit := range []struct {
 		of   time.Duration
@@ -263,7 +263,7 @@ func interval(d time.Duration) string {
 	return d.String()
 }
 
-// peerTimeout is how long one worker waits for the answer of another.
+// peerTimeout is how long a worker waits for the answer of another.
 const peerTimeout = 3 * time.Second
 
 func (w *Worker) whyRunning(n *nats.Conn, r *Record, worker string) string {
@@ -283,10 +283,10 @@ func (w *Worker) whyRunning(n *nats.Conn, r *Record, worker string) string {
 	return text + w.storeTrouble(worker)
 }
 
-// unsavedSaid is for how long a crawl is not saved before why says so.
+// unsavedSaid is the time without a save after which why mentions it.
 const unsavedSaid = 3 * time.Minute
 
-// storeTrouble is what a worker says of the store, after a semicolon.
+// storeTrouble returns a worker's problem with the store, after a semicolon.
 func (w *Worker) storeTrouble(worker string) string {
 	for _, other := range w.session.Workers() {
 		var a About
@@ -297,7 +297,7 @@ func (w *Worker) storeTrouble(worker string) string {
 	return ""
 }
 
-// whyDue says what a site waits for that is due, and whose group is free.
+// whyDue says what a site waits for that is due and whose group is free.
 func (w *Worker) whyDue(r *Record) string {
 	if left := w.session.Closed(); left > 0 {
 		return fmt.Sprintf("due; claims are granted in %s, once all that the engine before granted have expired",

@@ -23,18 +23,18 @@ import (
 // Options of a worker.
 type Options struct {
 	Name    string
-	Dir     string // of the archives that are being crawled
+	Dir     string // of the archives being crawled
 	Store   store.Store
 	Connect func() (*nats.Conn, error)
-	Nodes   int           // servers of the engine, where this worker may make the board; 0: it only joins
-	Slots   int           // sites at a time; 0 is none
-	Places  int           // sites at a time at one address; 0 is 1
-	Term    time.Duration // of the session; 0 is 30 s
-	Save    time.Duration // between two saves of an archive that is being crawled; 0 is a minute
-	Tick    time.Duration // between two looks at the list; 0 is 500 ms
+	Nodes   int           // number of servers of the engine, if this worker may create the board; 0: it may not
+	Slots   int           // sites crawled concurrently; 0: none
+	Places  int           // sites crawled concurrently at one address; 0: 1
+	Term    time.Duration // of the session; 0: 30 s
+	Save    time.Duration // interval between saves of an archive during its crawl; 0: a minute
+	Tick    time.Duration // interval between checks for due sites; 0: 500 ms
 	Alone   bool          // no other worker can be alive
-	MinFree int64         // octets of the disk that stay free: below, no site is begun
-	// Crawl makes the options of a site's crawl; it reads Site.Config.
+	MinFree int64         // free octets on the disk below which no site is started
+	// Crawl makes the options for the crawl of a site, including Site.Config.
 	Crawl  func(Site) (crawler.Options, error)
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 	Now    func() time.Time
@@ -50,39 +50,39 @@ type Worker struct {
 
 	mu                sync.Mutex
 	running           map[string]*running
-	later             map[string]postponed // sites that could not be begun
+	later             map[string]postponed // sites that could not be started
 	draining          bool
 	takeovers, fenced int
-	refuses           string // why it begins nothing; "" where it does
+	refuses           string // why it starts nothing; "" if it does
 	trouble           trouble
-	gauged            *view // what Gauges reads; nil without a session
+	gauged            *view // for Gauges; nil without a session
 	runs              sync.WaitGroup
-	freed             chan struct{} // a run has ended
-	saves             chan struct{} // a token for each last save at a time
+	freed             chan struct{} // signals the end of a run
+	saves             chan struct{} // limits concurrent last saves
 
 	storeID string // the name of the store
 	listed  bool   // this worker has compared the board with the store
 }
 
-// trouble is what is wrong with the store, in words; "" where nothing is.
+// trouble describes problems with the store; "" for none.
 type trouble struct {
 	list  string
 	save  string
 	since time.Duration // when the first save failed, by the clock
 }
 
-// view is what a session shows of the sites.
+// view gives access to the sites during a session.
 type view struct {
 	conn    *nats.Conn
 	session *lease.Session
 	book    *book
-	places  int // sites at a time at one address
+	places  int // sites crawled concurrently at one address
 }
 
-// maxLastSaves is how many runs are saved and reported at a time at their ends.
+// maxLastSaves is the number of runs that are saved and reported concurrently at their ends.
 const maxLastSaves = 16
 
-// NewWorker makes a worker.
+// NewWorker makes a worker; Run starts it.
 func NewWorker(o Options) *Worker {
 	o.Places, o.Save, o.Tick = cmp.Or(o.Places, 1), cmp.Or(o.Save, time.Minute), cmp.Or(o.Tick, 500*time.Millisecond)
 	if o.Now == nil {
@@ -96,13 +96,13 @@ func NewWorker(o Options) *Worker {
 		later: map[string]postponed{}, freed: make(chan struct{}, 1), saves: make(chan struct{}, maxLastSaves)}
 }
 
-// About is what a worker's session says of it.
+// About is the description of a worker in its session.
 type About struct {
 	Slots    int    `json:"slots"`
 	Running  int    `json:"running"`
 	Draining bool   `json:"draining,omitempty"`
 	Refuses  string `json:"refuses,omitempty"`
-	Store    string `json:"store,omitempty"` // what is wrong with it
+	Store    string `json:"store,omitempty"` // problem with the store
 }
 
 func (w *Worker) about() any {
@@ -112,8 +112,8 @@ func (w *Worker) about() any {
 	return About{w.o.Slots, len(w.running), w.draining, w.refuses, trouble}
 }
 
-// Run works until stop is done: then what is running is stopped, saved and
-// given up. When ctx is done, it is dropped.
+// Run works until stop is done; then it stops, saves and releases its runs. When ctx is done,
+// it drops them.
 func (w *Worker) Run(ctx, stop context.Context) error {
 	for {
 		err := w.serve(ctx, stop)
@@ -127,7 +127,7 @@ func (w *Worker) Run(ctx, stop context.Context) error {
 	}
 }
 
-// serve is one session.
+// serve runs one session.
 func (w *Worker) serve(ctx, stop context.Context) error {
 	n, err := w.o.Connect()
 	if err != nil {
@@ -162,8 +162,8 @@ func (w *Worker) serve(ctx, stop context.Context) error {
 	return w.session.Check()
 }
 
-// end waits for the runs, which stop as the session is over or they are asked
-// to, and ends the session.
+// end waits for the runs, which stop when asked or when the session is over, and ends the
+// session.
 func (w *Worker) end() {
 	w.runs.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -171,7 +171,7 @@ func (w *Worker) end() {
 	w.session.End(ctx)
 }
 
-// loop begins what is due, until stop is done or the session is over.
+// loop starts due sites, until stop is done or the session is over.
 func (w *Worker) loop(ctx, stop context.Context) {
 	comparing, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -202,8 +202,8 @@ func (w *Worker) stopAll(why string) {
 	}
 }
 
-// begin stops what people no longer want, and begins what is due, as far as
-// there are slots and room.
+// begin stops runs that people no longer want, and starts due sites while there are slots and
+// room.
 func (w *Worker) begin(ctx context.Context) {
 	w.unwanted()
 	w.awake()
@@ -224,8 +224,8 @@ func (w *Worker) begin(ctx context.Context) {
 	}
 }
 
-// reclaim begins what is on this worker's disk, and was its own when the session before
-// ended; then it leaves the rest of what that one held to all.
+// reclaim starts the sites on this worker's disk that it owned in the previous session; then it
+// releases the other claims of that session.
 func (w *Worker) reclaim(ctx context.Context) {
 	if err := w.tidy(); err != nil {
 		w.o.Logger.Warn("the working directory was not tidied", "err", err)
@@ -243,7 +243,7 @@ func (w *Worker) reclaim(ctx context.Context) {
 	}
 }
 
-// unwanted stops the runs of sites that are paused or gone.
+// unwanted stops the runs of sites that are paused or removed.
 func (w *Worker) unwanted() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -256,7 +256,7 @@ func (w *Worker) unwanted() {
 	}
 }
 
-// awake queues what was postponed until now.
+// awake queues sites whose postponement has ended.
 func (w *Worker) awake() {
 	clock := w.o.Clock()
 	w.mu.Lock()
@@ -269,7 +269,7 @@ func (w *Worker) awake() {
 	}
 }
 
-// mayBegin says whether one more site may begin here, and notes why not.
+// mayBegin reports whether another site may start here, and records why not.
 func (w *Worker) mayBegin() bool {
 	disk := room.Check(w.o.Dir, w.o.MinFree)
 	w.mu.Lock()
@@ -285,7 +285,7 @@ func (w *Worker) mayBegin() bool {
 	return w.refuses == "" && len(w.running) < w.o.Slots
 }
 
-// blocked says which claim of another a site waits for, "" for none.
+// blocked returns the claim of another worker that a site waits for; "" for none.
 func (v *view) blocked(r *Record) string {
 	if h, ok := v.session.Claim(groupKey(r.Group)); ok && h.Left > 0 {
 		return h.Key
@@ -302,19 +302,19 @@ func (v *view) blocked(r *Record) string {
 	return placeKey(addr, 0)
 }
 
-// rests keeps back a site that was postponed.
+// rests reports whether a site is postponed.
 func (w *Worker) rests(e entry) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p, ok := w.later[e.name]
 	if ok {
-		p.entry = e // perhaps of a later revision
+		p.entry = e // may be of a later revision
 		w.later[e.name] = p
 	}
 	return ok
 }
 
-// try claims a site and begins its run.
+// try claims a site and starts its run.
 func (w *Worker) try(ctx context.Context, r Record, e entry) {
 	if !r.isDue(w.o.Now()) { // the clock was set back
 		w.postpone(e, nil)
@@ -344,13 +344,13 @@ func (w *Worker) try(ctx context.Context, r Record, e entry) {
 	})
 }
 
-// postponed is a site that is not tried for a moment.
+// postponed is a site that is not tried for a while.
 type postponed struct {
 	entry entry
 	until time.Duration // by the clock
 }
 
-// postpone leaves a site to others for a moment.
+// postpone leaves a site to other workers for a while.
 func (w *Worker) postpone(e entry, err error) {
 	var held *lease.HeldError
 	pause := 10 * w.o.Tick
@@ -369,7 +369,7 @@ func (w *Worker) postpone(e entry, err error) {
 
 func (w *Worker) work(name string) string { return filepath.Join(w.o.Dir, "work", name) }
 
-// drain lets the worker begin nothing more, and stops what runs.
+// drain stops the runs and starts no more.
 func (w *Worker) drain() {
 	w.mu.Lock()
 	w.draining = true

@@ -19,8 +19,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// corpora are real pages, from Debian packages that need not be installed. CI installs all but
-// benchOnly's, of 270 MB.
+// corpora are real pages from Debian packages, which need not be installed. CI installs all of
+// them, but not the 270 MB of benchOnly.
 var corpora = map[string]string{
 	"postgresql-doc-15": "/usr/share/doc/postgresql-doc-15/html",
 	"python3.11-doc":    "/usr/share/doc/python3.11/html",
@@ -54,7 +54,7 @@ func corpus(tb testing.TB, name string, step int) [][]byte {
 	return pages
 }
 
-// corpusStep is how many pages are left out between two that a test reads.
+// corpusStep returns the step between the pages that a test reads.
 func corpusStep() int {
 	if testing.Short() {
 		return 200
@@ -64,9 +64,8 @@ func corpusStep() int {
 
 var htmlHeader = http.Header{"Content-Type": {"text/html"}}
 
-// BenchmarkPage reads pages of each corpus: with Read, and the way that is
-// usual, html.Parse and goquery; and the scanner, x/net's tokenizer and tdewolff's
-// lexer alone.
+// BenchmarkPage compares, on the pages of each corpus, Read with html.Parse plus goquery, and
+// the scanner with the tokenizer of x/net and the lexer of tdewolff.
 func BenchmarkPage(b *testing.B) {
 	for _, name := range append(slices.Sorted(maps.Keys(corpora)), benchOnly) {
 		for how, f := range map[string]func([]byte){
@@ -104,7 +103,7 @@ func scanOne(p []byte) {
 }
 
 func lexOne(p []byte) {
-	l := lex.NewLexer(parse.NewInputBytes(bytes.Clone(p))) // it writes into what it reads
+	l := lex.NewLexer(parse.NewInputBytes(bytes.Clone(p))) // the lexer writes into its input
 	for t, _ := l.Next(); t != lex.ErrorToken; t, _ = l.Next() {
 	}
 }
@@ -119,7 +118,7 @@ func tokenizeOne(p []byte) {
 	}
 }
 
-// parseOne does with the whole tree what Read does with the small one.
+// parseOne gets the results of Read from the tree of html.Parse.
 func parseOne(p []byte) {
 	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(p))
 	if err != nil {
@@ -137,8 +136,8 @@ func parseOne(p []byte) {
 	})
 }
 
-// BenchmarkNames compares the vocabulary with a map for the names of a page's attributes; ToLower is
-// what a map needs for names in capitals.
+// BenchmarkNames compares the vocabulary with a map for the attribute names of a page; the map
+// needs ToLower for names in capitals.
 func BenchmarkNames(b *testing.B) {
 	list := [][]byte{[]byte("href"), []byte("CLASS"), []byte("data-id"), []byte("src"), []byte("aria-label"), []byte("style")}
 	known := map[string]name{}

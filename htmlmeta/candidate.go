@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// maxSpeculative bounds the candidates of one document.
+// maxSpeculative is the most candidates of a document.
 const maxSpeculative = 200
 
-// maxCandidate is how long a candidate may be, in bytes.
+// maxCandidate is the maximum length of a candidate in bytes.
 const maxCandidate = 300
 
-// candidateTypes are the extensions that make a literal a candidate.
+// candidateTypes are the file extensions of candidates.
 var candidateTypes = func() map[string]bool {
 	set := map[string]bool{}
 	for _, ext := range strings.Fields("html htm js mjs json css svg wasm png jpg jpeg gif webp avif ico " +
@@ -25,10 +25,10 @@ var candidateTypes = func() map[string]bool {
 	return set
 }()
 
-// unfetched are names that generators and libraries hold in every site and load from none:
-// files of their builds (Next.js), names that are put behind another path (SvelteKit,
-// Material for MkDocs; see addRouterData), symbols (React), an index of version 6 (Storybook),
-// a list of their own parts (Prism).
+// unfetched are file names in the scripts of generators and libraries that no page loads under
+// that name: build files (Next.js), names appended to another path (SvelteKit, Material for
+// MkDocs; see addRouterData), symbols (React), an index of version 6 (Storybook), lists of
+// parts (Prism).
 var unfetched = func() map[string]bool {
 	set := map[string]bool{}
 	for _, name := range strings.Fields(`_devPagesManifest.json _devMiddlewareManifest.json
@@ -38,8 +38,8 @@ var unfetched = func() map[string]bool {
 	return set
 }()
 
-// isCandidate says whether a literal of a script plainly names a file: by its
-// extension, and without what no path has.
+// isCandidate reports whether a string literal of a script looks like a file name: it has one
+// of the extensions and no characters that paths do not have.
 func isCandidate(text string) bool {
 	if len(text) < 4 || len(text) > maxCandidate {
 		return false
@@ -59,7 +59,7 @@ func isCandidate(text string) bool {
 	if name[0] == '.' || strings.HasSuffix(bare, "/") || strings.Contains(bare, "..."+ext) {
 		return false
 	}
-	// what a generator writes for itself, and modules by the names that a bundler knows them by
+	// build files that the generator reads itself, and module names of bundlers
 	if name == bare && strings.HasSuffix(bare, "-manifest.json") {
 		return false
 	}
@@ -69,7 +69,7 @@ func isCandidate(text string) bool {
 	return candidateTypes[ext]
 }
 
-// speculate adds what a literal may name: see addBeside.
+// speculate adds the URLs that a literal may mean: see addBeside.
 func (s *linkSet) speculate(text string, l Link) {
 	if s.speculative >= maxSpeculative {
 		return
@@ -97,15 +97,14 @@ func (s *linkSet) speculate(text string, l Link) {
 	}
 }
 
-// addScript adds the links of a script: a file, or the text of an element of
-// a page.
+// addScript adds the links of a script file or script element.
 func (s *linkSet) addScript(src []byte, tag string, inPage bool) {
 	if !mayRefer(src) {
 		return
 	}
 	s.inPage = inPage
 	elsewhere, bare := basedElsewhere(src),
-		bytes.Contains(src, []byte(`"export-marker.json"`)) // Next.js's files of its builds
+		bytes.Contains(src, []byte(`"export-marker.json"`)) // Next.js's list of its build files
 	eachScriptRef(src, func(ref scriptRef) bool {
 		l := Link{Tag: tag, Attr: ref.attr, Kind: Requisite}
 		switch {
@@ -129,11 +128,12 @@ func (s *linkSet) addScript(src []byte, tag string, inPage bool) {
 	}
 }
 
-// tableElsewhere is a table of names below the URL of another site, such as docsify's of
-// 1,800 emoji.
+// tableElsewhere matches a table of file names relative to the URL of another site, such as
+// docsify's 1,800 emoji.
 var tableElsewhere = regexp.MustCompile(`baseURL:\s*"(?:https?:)?//[^"]*",\s*\w+:\s*\{[^{}]*\}`)
 
-// basedElsewhere is where a script has such a table; it is empty where there is none.
+// basedElsewhere returns where a script has such a table; an empty span at its end if it has
+// none.
 func basedElsewhere(src []byte) span {
 	if at := tableElsewhere.FindIndex(src); at != nil {
 		return span{at[0], at[1]}
@@ -141,8 +141,8 @@ func basedElsewhere(src []byte) span {
 	return span{len(src), len(src)}
 }
 
-// isNoURL says whether a literal is compared with another or put behind one, is a text that is
-// shown, or is the key of an object and names a script: bundlers know modules so
+// isNoURL reports whether a literal is compared or appended to another string, is displayed
+// text, or is the key of an object and names a script, as bundlers identify modules
 // ({"./src/lamp.js": () => import("./lamp-4f3a.js")}).
 func isNoURL(src []byte, ref scriptRef) bool {
 	behind := bytes.TrimLeft(src[ref.at.to:min(len(src), ref.at.to+64)], asciiBlank)
@@ -159,13 +159,13 @@ func isNoURL(src []byte, ref scriptRef) bool {
 		bytes.HasSuffix(before, []byte(",")))
 }
 
-// referring are the words without which a script has no literal but a candidate
-// that addScript takes; a backslash may stand for any of them within a literal.
+// referring are the words of which a script must contain one, unless it has a candidate, for
+// addScript to find anything. A backslash may be part of an escaped form of any of them.
 var referring = [...][]byte{[]byte("import"), []byte("from"), []byte("Worker"), []byte("URL"), []byte("register"),
 	[]byte("//"), []byte(`\`)}
 
-// mayRefer is false for a script that addScript would find nothing in: it costs a
-// tenth of reading it, and most scripts within pages set a few variables.
+// mayRefer returns false if addScript would find nothing. It costs a tenth of addScript, and
+// most scripts in pages only set a few variables.
 func mayRefer(src []byte) bool {
 	for _, word := range referring {
 		if bytes.Contains(src, word) {
@@ -201,7 +201,7 @@ func (s *linkSet) addScriptText(src []byte, typ string) {
 	}
 }
 
-// mapped is what the page's import map makes of a name by its longest prefix.
+// mapped resolves a module name by the longest matching prefix of the page's import map.
 func (s *linkSet) mapped(name string) string {
 	best := ""
 	for prefix := range s.imports {

@@ -18,21 +18,21 @@ const (
 	bomUTF16BE = "\xFE\xFF"
 )
 
-// textCode is a charset. UTF-8 has no enc, since nothing is to be decoded.
+// textCode is a charset. enc is nil for UTF-8, which needs no decoding.
 type textCode struct {
-	name string // as the Encoding Standard names it, in lower case
+	name string // lower-case name of the Encoding Standard
 	enc  encoding.Encoding
 }
 
 func (c textCode) known() bool { return c.name != "" }
 
-// wide says whether tags cannot be found before decoding: in UTF-16 an octet
-// is no character, in ISO-2022-JP a '<' may be half of one.
+// wide reports whether the body must be decoded before tags can be found: in UTF-16 an octet is
+// not a character, and in ISO-2022-JP '<' may be half of one.
 func (c textCode) wide() bool { return strings.HasPrefix(c.name, "utf-16") || c.name == "iso-2022-jp" }
 
 var utf8Code = textCode{name: "utf-8"}
 
-// codeOf looks a label up as the Encoding Standard §4.2 does.
+// codeOf looks up a label (Encoding Standard §4.2).
 func codeOf(label string) textCode {
 	enc, name := charsets.Lookup(label)
 	switch {
@@ -44,7 +44,8 @@ func codeOf(label string) textCode {
 	return textCode{name, enc}
 }
 
-// codeByBOM: a byte order mark wins over everything (HTML §13.2.3.1).
+// codeByBOM returns the charset of a byte order mark, which takes precedence over everything
+// else (HTML §13.2.3.1).
 func codeByBOM(body []byte) textCode {
 	switch {
 	case bytes.HasPrefix(body, []byte(bomUTF8)):
@@ -57,7 +58,7 @@ func codeByBOM(body []byte) textCode {
 	return textCode{}
 }
 
-// codeByHeader is what the mark or the response header says.
+// codeByHeader returns the charset of the byte order mark or of the response header.
 func codeByHeader(h http.Header, body []byte) textCode {
 	if c := codeByBOM(body); c.known() {
 		return c
@@ -65,8 +66,8 @@ func codeByHeader(h http.Header, body []byte) textCode {
 	return codeOf(charsetParam(h))
 }
 
-// codeByMeta is what a meta tag says: it was found octet by octet, so it
-// cannot be UTF-16 (HTML §13.2.3.2).
+// codeByMeta returns the charset of a meta tag. UTF-16 means UTF-8 there, since the tag was
+// read as ASCII (HTML §13.2.3.2).
 func codeByMeta(label string) textCode {
 	c := codeOf(label)
 	switch {
@@ -78,8 +79,8 @@ func codeByMeta(label string) textCode {
 	return c
 }
 
-// charsetIn finds the label in "text/html; charset=koi8-r" (HTML §2.5.4,
-// extracting a character encoding from a meta element).
+// charsetIn extracts the label from "text/html; charset=koi8-r" (HTML §2.5.4, extracting a
+// character encoding from a meta element).
 func charsetIn(s string) string {
 	for {
 		i := indexFold(s, "charset")
@@ -105,7 +106,7 @@ func charsetIn(s string) string {
 	}
 }
 
-// indexFold finds sub, in lower case, in s in any case.
+// indexFold finds sub, which is lower case, in s, ignoring case.
 func indexFold(s, sub string) int {
 	for i := 0; i+len(sub) <= len(s); i++ {
 		if strings.EqualFold(s[i:i+len(sub)], sub) {
@@ -130,7 +131,7 @@ func detect(body []byte) textCode {
 	return codeOf("windows-1252")
 }
 
-// withoutCutRune drops a rune that the end of a cut-off body has cut.
+// withoutCutRune removes an incomplete rune at the end of a truncated body.
 func withoutCutRune(b []byte) []byte {
 	for i := len(b) - 1; i >= 0 && i >= len(b)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(b[i]) {
@@ -143,8 +144,8 @@ func withoutCutRune(b []byte) []byte {
 	return b
 }
 
-// mostlyUTF8 says whether a document is UTF-8 with a few octets broken: 20
-// good sequences for each bad one.
+// mostlyUTF8 reports whether a document is UTF-8 with few errors: at least 20 valid sequences
+// for each invalid one.
 func mostlyUTF8(b []byte) bool {
 	b = b[:min(len(b), maxSample)]
 	good, bad := 0, 0
@@ -164,11 +165,11 @@ func mostlyUTF8(b []byte) bool {
 	return good > 20*bad
 }
 
-// maxSample bounds how many octets are looked at to guess a charset.
+// maxSample is the most octets examined to guess a charset.
 const maxSample = 64 << 10
 
-// sampleText takes the text of a page without its tags, which are ASCII and
-// say nothing about its charset.
+// sampleText returns the text of a page without its tags, which are ASCII and do not help to
+// guess the charset.
 func sampleText(b []byte) []byte {
 	out := make([]byte, 0, min(len(b), maxSample))
 	EachText(b, func(text []byte) {

@@ -15,7 +15,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// encoded gives UTF-8 text in another charset.
+// encoded returns UTF-8 text in another charset.
 func encoded(tb testing.TB, label, text string) []byte {
 	tb.Helper()
 	enc, _ := charset.Lookup(label)
@@ -94,8 +94,8 @@ func TestWideCharsets(t *testing.T) {
 	}
 }
 
-// TestCharsetsAsBrowsersHaveThem: octets that windows-1252 does not define are
-// C1 controls, and the query of an ISO-2022-JP page is in it.
+// TestCharsetsAsBrowsersHaveThem checks that octets that windows-1252 leaves undefined become
+// C1 controls, and that queries of an ISO-2022-JP page are encoded in ISO-2022-JP.
 func TestCharsetsAsBrowsersHaveThem(t *testing.T) {
 	for contentType, c := range map[string]struct{ body, want string }{
 		"text/html; charset=windows-1252": {"<a href='/x\x8dy?z\x8d'>", "/x%C2%8Dy?z%8D a.href page"},
@@ -113,8 +113,8 @@ func TestCharsetsAsBrowsersHaveThem(t *testing.T) {
 	}
 }
 
-// TestQueryCharset: the query of a link is in the page's charset, its path is
-// not (URL Standard, query state).
+// TestQueryCharset checks that the query of a link is encoded in the charset of the page, and
+// its path in UTF-8 (URL Standard, query state).
 func TestQueryCharset(t *testing.T) {
 	for charset, want := range map[string]string{
 		"windows-1251": "/%D1%8F?q=%FF&r=%26%23169%3B a.href page", // © is in windows-1251 as %A9
@@ -133,7 +133,7 @@ func TestQueryCharset(t *testing.T) {
 	}
 }
 
-// Russian texts, from long to a few words.
+// Russian texts, from long ones to a few words.
 var russian = []string{
 	`Поисковый робот обходит страницы сайта по ссылкам и сохраняет их содержимое. Владелец сайта может попросить его не заходить в некоторые разделы: для этого в корне сайта кладут файл robots.txt. Вежливый робот читает этот файл первым, соблюдает его правила и не торопится.`,
 	`Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему.`,
@@ -149,8 +149,8 @@ var russian = []string{
 	`Страница не найдена`,
 }
 
-// TestRussianUndeclared: windows-1251 and KOI8-R read right where nobody says
-// which it is.
+// TestRussianUndeclared checks that windows-1251 and KOI8-R are detected where nothing declares
+// them.
 func TestRussianUndeclared(t *testing.T) {
 	for _, text := range russian {
 		for _, label := range []string{"windows-1251", "koi8-r"} {
@@ -165,7 +165,7 @@ func TestRussianUndeclared(t *testing.T) {
 
 var declaration = regexp.MustCompile(`(?i)<meta[^>]*charset[^>]*>|<\?xml[^>]*>`)
 
-// TestRussianCorpus does so with the pages of a real manual.
+// TestRussianCorpus does the same with the pages of a real manual.
 func TestRussianCorpus(t *testing.T) {
 	files, _ := filepath.Glob(corpora["gimp-help-ru"] + "/*.html")
 	if len(files) == 0 {
@@ -190,7 +190,7 @@ func TestRussianCorpus(t *testing.T) {
 	}
 }
 
-// TestOtherUndeclared: texts that are not Russian are not made so.
+// TestOtherUndeclared checks that texts in other languages are not detected as Russian.
 func TestOtherUndeclared(t *testing.T) {
 	for _, c := range []struct{ label, text string }{
 		{"windows-1252", "Grüße aus München, wir hören uns später. Die Straße ist sehr schön und größer als früher."},

@@ -9,14 +9,14 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// maxChunks bounds the names that one bundler's runtime makes.
+// maxChunks is the most chunk names generated for one bundler runtime.
 const maxChunks = 2000
 
-// The runtime of webpack and its kin puts the names of chunks together:
+// The runtimes of webpack and similar bundlers build the names of chunks from tables:
 //
 //	r.u=e=>"assets/js/"+({17:"home"}[e]||e)+"."+{17:"33a64d89"}[e]+".js", r.p="/docs/"
 //
-// A table of a single name is written (17===e?"home":e): it is read as {17:"home"}[e]||e.
+// A table with a single entry is written (17===e?"home":e), which is read as {17:"home"}[e]||e.
 var (
 	loneName = regexp.MustCompile(`\((?:(\d+|"[\w$./~-]+")===[\w$]+|[\w$]+===(\d+|"[\w$./~-]+"))` +
 		`\?("[^"\\{}]*"):([\w$]+)\)`)
@@ -27,7 +27,7 @@ var (
 	publicPath = regexp.MustCompile(`\.p\s*=\s*"([^"\\]*)"`)
 )
 
-// addChunks adds the names of chunks that a bundler's runtime makes of ids and tables.
+// addChunks adds the chunk names that a bundler's runtime builds.
 func (s *linkSet) addChunks(src []byte, l Link) {
 	if !bytes.Contains(src, []byte("}[")) && !bytes.Contains(src, []byte("})[")) {
 		return
@@ -41,7 +41,7 @@ func (s *linkSet) addChunks(src []byte, l Link) {
 	added := 0
 	for _, at := range chunkName.FindAllIndex(src, 16) {
 		if at[0] > 0 && src[at[0]-1] == '+' {
-			continue // the end of a name whose beginning is of another form
+			continue // the tail of an expression whose head is not matched
 		}
 		for _, name := range chunkNames(string(src[at[0]:at[1]])) {
 			if added++; added > maxChunks {
@@ -56,10 +56,10 @@ func (s *linkSet) addChunks(src []byte, l Link) {
 	}
 }
 
-// chunkNames are the values of one such expression, for each id of its tables.
+// chunkNames evaluates such an expression for each id of its tables.
 func chunkNames(expr string) []string {
 	type part struct {
-		text  string // a literal, or what stands for an id that the table lacks
+		text  string // a literal, or the fallback for an id that the table lacks
 		table map[string]string
 		id    bool // the id itself
 	}
@@ -73,7 +73,7 @@ func chunkNames(expr string) []string {
 				p.table[pair[1]] = pair[2]
 			}
 			if ids == nil || !p.id {
-				ids = p.table // a table of hashes has all chunks, one of names perhaps not
+				ids = p.table // a table of hashes has all chunks, a table of names may not
 			}
 		}
 		parts = append(parts, p)
@@ -95,9 +95,9 @@ func chunkNames(expr string) []string {
 	return names
 }
 
-// addBeside adds what a script names. It does not say what that is relative to: a
-// directory of the script's own path, or of another script of the page, that has the
-// name of its first segment; else the script itself, and the page that loaded it.
+// addBeside adds what a script names. Since the base of the name is unknown, it tries: the
+// directory in the script's own path, or in that of another script of the page, that has the
+// name's first segment; otherwise the script itself and the page that loaded it.
 func (s *linkSet) addBeside(text string, l Link) {
 	rest := strings.TrimPrefix(text, "/")
 	first, _, deep := strings.Cut(rest, "/")
@@ -111,7 +111,7 @@ func (s *linkSet) addBeside(text string, l Link) {
 			return
 		}
 		if s.besideScript(text) {
-			s.add(rest, l) // behind a base that the script puts in front
+			s.add(rest, l) // relative to a base that the script prepends
 		}
 		return
 	case first == "." || first == "..":
@@ -131,11 +131,11 @@ func (s *linkSet) addBeside(text string, l Link) {
 	}
 }
 
-// nuxtBuild is a name that Nuxt's scripts put behind their directory.
+// nuxtBuild is a name that Nuxt's scripts append to their directory.
 const nuxtBuild = "builds/latest.json"
 
-// besideScript says whether what has this name may be meant relative to the script that
-// has it: its parts and styles. Pages, pictures and data, a browser resolves against the page.
+// besideScript reports whether a name in a script may be relative to the script: chunks,
+// styles, fonts. Browsers resolve other files against the page.
 func (s *linkSet) besideScript(name string) bool {
 	if s.inPage || s.opts.LoadedBy.IsZero() || name == nuxtBuild {
 		return true
@@ -148,8 +148,8 @@ func (s *linkSet) besideScript(name string) bool {
 	return false
 }
 
-// addDotted adds a literal that is relative by its dots: a script that loads another means
-// it relative to itself, one that has a link means it relative to the page.
+// addDotted adds a literal that begins with dots: names of scripts are relative to the script,
+// links to the page.
 func (s *linkSet) addDotted(text string, l Link) {
 	if s.besideScript(text) {
 		s.add(text, l)
@@ -158,7 +158,7 @@ func (s *linkSet) addDotted(text string, l Link) {
 	s.addFromPage(text, l)
 }
 
-// addFromPage adds what a script names as seen from the page that loaded it.
+// addFromPage adds a reference relative to the page that loaded the script.
 func (s *linkSet) addFromPage(text string, l Link) {
 	via := s.opts.LoadedBy
 	if via.IsZero() || s.inPage {
@@ -169,7 +169,7 @@ func (s *linkSet) addFromPage(text string, l Link) {
 	}
 }
 
-// below adds rest below the last directory of that name in a URL's path, if there is one.
+// below adds rest below the last directory named dir in a URL's path, if there is one.
 func (s *linkSet) below(u weburl.URL, dir, rest string, l Link) bool {
 	i := strings.LastIndex(u.Path(), dir)
 	if i < 0 {
@@ -181,7 +181,7 @@ func (s *linkSet) below(u weburl.URL, dir, rest string, l Link) bool {
 	return true
 }
 
-// belowScripts is below for the scripts that a page has loaded so far.
+// belowScripts is below for the scripts that the page has loaded so far.
 func (s *linkSet) belowScripts(dir, rest string, l Link) bool {
 	for i := range s.list {
 		if have := &s.list[i]; have.Tag == "script" && have.Attr == "src" && have.URL.Origin() == s.base.Origin() &&

@@ -12,8 +12,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// treeLinks finds the URLs of the table's plain places the usual way: in the
-// whole tree that html.Parse makes, with scripts off.
+// treeLinks finds the URLs of the plain places of the table in the tree that html.Parse makes,
+// with scripting off.
 func treeLinks(tb testing.TB, src []byte, page weburl.URL) []string {
 	root, err := html.ParseWithOptions(bytes.NewReader(src), html.ParseOptionEnableScripting(false))
 	if err != nil {
@@ -45,7 +45,7 @@ func treeLinks(tb testing.TB, src []byte, page weburl.URL) []string {
 	return slices.Compact(found)
 }
 
-// within says whether all of a is in b; both are sorted.
+// within reports whether all elements of a are in b; both are sorted.
 func within(a, b []string) bool {
 	for _, s := range a {
 		if _, ok := slices.BinarySearch(b, s); !ok {
@@ -64,7 +64,7 @@ func allLinks(d Document) []string {
 	return found
 }
 
-// plainLinks are those of ours that treeLinks must find, too.
+// plainLinks returns those links of d that treeLinks must find, too.
 func plainLinks(d Document) []string {
 	var found []string
 	for _, l := range d.Links {
@@ -77,8 +77,8 @@ func plainLinks(d Document) []string {
 	return slices.Compact(found)
 }
 
-// TestLinksOnCorpora: the links of real pages are those that goquery finds in
-// the whole tree, and so are title and metas.
+// TestLinksOnCorpora checks that Read finds the links, titles and metas of real pages that
+// goquery finds in the whole tree.
 func TestLinksOnCorpora(t *testing.T) {
 	for name := range corpora {
 		t.Run(name, func(t *testing.T) {

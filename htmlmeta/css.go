@@ -10,23 +10,23 @@ import (
 	"github.com/tdewolff/parse/v2/css"
 )
 
-// cssRef is one reference in a style sheet.
+// cssRef is a reference in a style sheet.
 type cssRef struct {
 	url      string // unescaped
-	at       span   // the octets that stand for it, quotes included
+	at       span   // with quotes
 	imported bool   // by @import
 }
 
-// mayHoldURL says whether CSS is worth lexing.
+// mayHoldURL reports whether CSS may contain references.
 func mayHoldURL(src []byte) bool {
 	return bytes.IndexByte(src, '(') >= 0 || bytes.IndexByte(src, '@') >= 0
 }
 
-// eachCSSRef calls f with each reference of a style sheet or of declarations
-// until f says no: url(), the strings of image-set(), src() and @import. Not
-// references are comments, other strings, and what @namespace names.
+// eachCSSRef calls f with each reference of a style sheet or of declarations until f returns
+// false: url(), strings in image-set() and src(), and @import. It skips comments, other
+// strings, and @namespace.
 func eachCSSRef(src []byte, f func(cssRef) bool) {
-	src = src[:len(src):len(src)] // the lexer writes a NUL behind its input
+	src = src[:len(src):len(src)] // the lexer writes a NUL after its input
 	w := cssWalk{lex: css.NewLexer(parse.NewInputBytes(src))}
 	for {
 		ref, ok, more := w.next()
@@ -36,16 +36,16 @@ func eachCSSRef(src []byte, f func(cssRef) bool) {
 	}
 }
 
-// cssWalk follows as much of CSS's grammar as tells which strings are URLs.
+// cssWalk tracks as much of CSS's grammar as tells which strings are URLs.
 type cssWalk struct {
 	lex   *css.Lexer
 	at    int
-	rule  string // the at-rule whose prelude this is: "@import"
+	rule  string // the at-rule whose prelude is being read: "@import"
 	depth int    // of parentheses
-	sets  []int  // depths of the functions whose strings are URLs
+	sets  []int  // parenthesis depths of functions whose strings are URLs
 }
 
-// maxCSSDepth bounds how deep functions whose strings are URLs may nest.
+// maxCSSDepth is the deepest nesting of functions whose strings are URLs.
 const maxCSSDepth = 32
 
 func (w *cssWalk) next() (ref cssRef, ok, more bool) {
@@ -75,12 +75,12 @@ func (w *cssWalk) next() (ref cssRef, ok, more bool) {
 	}
 	ref.imported = w.rule == "@import"
 	if ref.imported && ok {
-		w.rule = "@import." // the first names the sheet, what follows are conditions
+		w.rule = "@import." // the first string is the URL, the rest are conditions
 	}
 	return ref, ok && w.rule != "@namespace", true
 }
 
-// open takes in a function's name.
+// open handles the start of a function.
 func (w *cssWalk) open(name string) {
 	w.depth++
 	switch strings.ToLower(unescapeCSS(name)) {
@@ -100,7 +100,7 @@ func (w *cssWalk) shut() {
 	}
 }
 
-// isURL says whether a string here is a reference.
+// isURL reports whether a string at this position is a reference.
 func (w *cssWalk) isURL() bool {
 	if w.rule == "@import" && w.depth == 0 {
 		return true
@@ -108,8 +108,8 @@ func (w *cssWalk) isURL() bool {
 	return len(w.sets) > 0 && w.sets[len(w.sets)-1] == w.depth
 }
 
-// urlToken takes url( ) apart. At the end of the document the closing
-// parenthesis and quote may be missing.
+// urlToken parses url(). At the end of the document the closing parenthesis and quote may be
+// missing.
 func urlToken(data []byte, from int) (cssRef, bool) {
 	open := bytes.IndexByte(data, '(') + 1
 	end := len(data)
@@ -132,7 +132,7 @@ func urlToken(data []byte, from int) (cssRef, bool) {
 	return ref, true
 }
 
-// escapedAt says whether a backslash escapes the octet at i.
+// escapedAt reports whether a backslash escapes the octet at i.
 func escapedAt(b []byte, i int) bool {
 	n := 0
 	for i-n > 0 && b[i-n-1] == '\\' {
@@ -141,7 +141,7 @@ func escapedAt(b []byte, i int) bool {
 	return n%2 == 1
 }
 
-// unquoteCSS takes the quotes off a string and its escapes back.
+// unquoteCSS removes the quotes of a string and decodes its escapes.
 func unquoteCSS(s string) string {
 	if s == "" {
 		return s
@@ -154,8 +154,8 @@ func unquoteCSS(s string) string {
 	return unescapeCSS(s)
 }
 
-// unescapeCSS takes escapes back (CSS Syntax §4.3.7): \26 with up to six
-// digits and one blank, \" and, in a string, a backslash before a newline.
+// unescapeCSS decodes escapes (CSS Syntax §4.3.7): \26 with up to six digits and one blank, \"
+// and, in a string, a backslash before a newline.
 func unescapeCSS(s string) string {
 	i := strings.IndexByte(s, '\\')
 	if i < 0 {
@@ -186,7 +186,7 @@ func unescapeCSS(s string) string {
 	return b.String()
 }
 
-// cutNewlineOr cuts one newline, or one octet of set, off the start of s.
+// cutNewlineOr removes one newline, or one octet of set, from the start of s.
 func cutNewlineOr(s, set string) string {
 	if strings.HasPrefix(s, "\r\n") {
 		return s[2:]

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// cyrillicCodes are the charsets that Russian pages are written in, the more
-// common first. They share their octets, so that only the text tells them
-// apart; detectors trained on long texts are often wrong about short pages.
+// cyrillicCodes are the charsets of Russian pages, most common first. They use the same octets,
+// so only the text distinguishes them; general detectors, trained on long texts, are often
+// wrong for short pages.
 var cyrillicCodes = []struct {
 	name string
 	code *charmap.Charmap
@@ -21,9 +21,8 @@ var cyrillicCodes = []struct {
 	{"x-mac-cyrillic", charmap.MacintoshCyrillic},
 }
 
-// letterCost is how surprising each letter is in Russian text: minus the
-// logarithm (base e) of its frequency. Letters of its neighbours that Russian
-// has not cost more, as does what is no letter.
+// letterCost is the negative natural logarithm of the frequency of each letter in Russian text.
+// Letters of related languages that Russian lacks cost more, and other characters even more.
 var letterCost = func() map[rune]float64 {
 	m := map[rune]float64{}
 	costs := []float64{
@@ -40,18 +39,18 @@ var letterCost = func() map[rune]float64 {
 	return m
 }()
 
-// Costs of what Russian text hardly has.
+// Costs of what is rare in Russian text.
 const (
-	costOther   = 9.0 // an octet that is no letter and no usual sign
-	costCase    = 4.0 // a capital behind a small letter
-	costMixed   = 3.0 // a Latin letter beside a Cyrillic one
-	costShout   = 0.3 // of the mean, for text without any small letter
-	costLikely  = 3.6 // a mean cost up to which text counts as Russian: it has 2.8 to 3.4
+	costOther   = 9.0 // neither a letter nor common punctuation
+	costCase    = 4.0 // a capital after a small letter
+	costMixed   = 3.0 // a Latin letter next to a Cyrillic one
+	costShout   = 0.3 // added to the mean for text without small letters
+	costLikely  = 3.6 // mean cost up to which text counts as Russian, which has 2.8 to 3.4
 	costMargin  = 0.1 // by how much a rarer charset must be better
-	fewestHighs = 4   // octets above ASCII below which nothing can be said
+	fewestHighs = 4   // fewest non-ASCII octets needed
 )
 
-// detectCyrillic says which Cyrillic charset a text is in, if it is in one.
+// detectCyrillic detects the Cyrillic charset of a text, if it is in one.
 func detectCyrillic(text []byte) (textCode, bool) {
 	best, least := "", costLikely
 	for _, c := range cyrillicCodes {
@@ -62,7 +61,7 @@ func detectCyrillic(text []byte) (textCode, bool) {
 	return codeOf(best), best != ""
 }
 
-// russianCost is the mean cost of the octets above ASCII.
+// russianCost returns the mean cost of the non-ASCII octets.
 func russianCost(text []byte, code *charmap.Charmap) (float64, bool) {
 	sum, n, small := 0.0, 0, false
 	before := ' '

@@ -11,46 +11,44 @@ import (
 	"curtsy/usage"
 )
 
-// Where a directive was found: Source.From.
+// Values of Source.From: where a directive was found.
 const (
 	FromHeader = "X-Robots-Tag"
 	FromTag    = "Robots-Tag"
 	FromMeta   = "meta"
 )
 
-// maxSources bounds what is remembered of a page that repeats itself; the
-// directives themselves are read to the end.
+// maxSources is the most sources recorded for a document. Directives beyond it still apply.
 const maxSources = 64
 
-// maxSourceText bounds the verbatim text kept of one line or tag, in bytes.
+// maxSourceText is the most bytes of a line or tag that are recorded.
 const maxSourceText = 1024
 
-// Options says for whom a document is read. The zero value is nobody in
-// particular: only what is said to everybody counts.
+// Options says for whom a document is read. With the zero value, only directives addressed to
+// everybody apply.
 type Options struct {
-	// Agents are the product tokens read for, such as "curtsy". A directive addressed
-	// to one of them counts like one addressed to everybody.
+	// Agents are the crawler's product tokens, such as "curtsy". A directive addressed to one
+	// of them applies like one addressed to everybody.
 	Agents []string
-	// IgnoreRelNofollow lets links marked nofollow, ugc or sponsored be
-	// followed.
+	// IgnoreRelNofollow ignores nofollow, ugc and sponsored on links.
 	IgnoreRelNofollow bool
-	// LoadedBy is the page that led to a script, to whose address names in it may be
-	// relative; zero if it is not known.
+	// LoadedBy is the page that loaded a script; names in the script may be relative to it.
+	// Zero if unknown.
 	LoadedBy weburl.URL
 }
 
-// Directives is what the owner asks: the sum of all headers and metas, the
-// stricter winning (a later "index" undoes no "noindex").
+// Directives combines all directives of headers and meta tags. The stricter one applies: a
+// later "index" does not cancel "noindex".
 type Directives struct {
 	robotsmeta.Directives
-	// Usage is what is said about the use of the document.
+	// Usage holds the usage statements of the document.
 	Usage []usage.Statement
 }
 
-// Source is one directive as it was found; From is FromHeader, FromTag or FromMeta.
+// Source is a directive as found; From is FromHeader, FromTag or FromMeta.
 type Source = robotsmeta.Source
 
-// Join adds what another reading of the document asks: the stricter of each.
+// Join adds the directives of another reading of the document; the stricter ones apply.
 func (d *Directives) Join(o *Directives) {
 	d.Directives.Join(&o.Directives)
 	for _, s := range o.Sources {
@@ -63,15 +61,15 @@ func (d *Directives) Join(o *Directives) {
 	}
 }
 
-// say adds a statement about use, once.
+// say adds a usage statement, unless it is there already.
 func (d *Directives) say(s usage.Statement) {
 	if !slices.Contains(d.Usage, s) {
 		d.Usage = usage.Bound(append(d.Usage, s))
 	}
 }
 
-// ReadDirectives reads what a response header alone says: all there is for a
-// PDF, an image or a redirect.
+// ReadDirectives reads the directives of a response header, which is all there is for PDF
+// documents, images and redirects.
 func ReadDirectives(h http.Header, o Options) Directives {
 	var d Directives
 	for _, line := range h[http.CanonicalHeaderKey(FromHeader)] {
@@ -84,14 +82,14 @@ func ReadDirectives(h http.Header, o Options) Directives {
 	return d
 }
 
-// readHeader reads one X-Robots-Tag line. Lines are never joined: an agent
-// holds to the end of its own line.
+// readHeader reads an X-Robots-Tag line. Lines are read separately: an agent name applies to
+// the rest of its own line.
 func (d *Directives) readHeader(line string, o Options) {
 	l := list{to: d, opts: o, from: FromHeader, text: line, agents: true, listener: listener{ours: true}}
 	l.read(line)
 }
 
-// readMeta reads one meta tag, if it names robots or one of the agents.
+// readMeta reads a meta tag, if its name is robots or an agent.
 func (d *Directives) readMeta(name, content string, o Options) {
 	name = strings.Trim(name, asciiBlank)
 	for _, s := range usage.OfMeta(name, content) {
@@ -107,7 +105,7 @@ func (d *Directives) readMeta(name, content string, o Options) {
 	l.read(content)
 }
 
-// names says whether token is one of the agents.
+// names reports whether token is one of the agents.
 func (o Options) names(token string) bool {
 	if token == "" || token == "*" {
 		return false
@@ -115,12 +113,12 @@ func (o Options) names(token string) bool {
 	return slices.ContainsFunc(o.Agents, func(a string) bool { return strings.EqualFold(a, token) })
 }
 
-// everybody says whether a header names all robots.
+// everybody reports whether a header token addresses all robots.
 func everybody(token string) bool {
 	return token == "" || token == "*" || strings.EqualFold(token, "robots")
 }
 
-// apply takes in one directive without a value and says whether it is known.
+// apply applies a directive without value, and reports whether it is known.
 func (d *Directives) apply(word string) bool {
 	if word == "nosnippet" {
 		d.LimitSnippet(0)
@@ -130,19 +128,19 @@ func (d *Directives) apply(word string) bool {
 	return d.Forbid(word) || known
 }
 
-// limitSnippet takes in a max-snippet value; the least counts.
+// limitSnippet applies a max-snippet value; the smallest one counts.
 func (d *Directives) limitSnippet(value string) bool {
 	if value == "" || strings.Trim(value, "0123456789") != "" {
-		return false // -1 is no limit; anything else is no number
+		return false // -1 means no limit; anything else is invalid
 	}
 	n, err := strconv.Atoi(value)
-	if err == nil { // more than an int holds is no limit either
+	if err == nil { // a value over the range of int is no limit
 		d.LimitSnippet(n)
 	}
 	return err == nil
 }
 
-// note remembers where a directive came from.
+// note records where a directive was found.
 func (d *Directives) note(s Source) {
 	if said, ok := usage.OfWord(s.Directive, usageSource(s.From), s.Text); ok {
 		d.say(said)
@@ -157,7 +155,7 @@ func (d *Directives) note(s Source) {
 	d.Sources = append(d.Sources, s)
 }
 
-// usageSource is where a statement about use stands that is among directives.
+// usageSource is the source of a usage statement found among directives.
 func usageSource(from string) string {
 	if from == FromMeta {
 		return usage.InMeta

@@ -14,8 +14,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// fact is one line of testdata/page.jsonl: what a page with these headers and
-// metas asks of an agent.
+// fact is one line of testdata/page.jsonl: the headers and metas of a page, and the directives
+// that they give an agent.
 type fact struct {
 	ID, Agent, Source, Note string
 	Headers                 [][2]string
@@ -42,7 +42,6 @@ func (f fact) page() Page {
 	return Page{URL: weburl.MustParse("http://example.com/"), Header: h, Body: []byte(doc)}
 }
 
-// TestFacts reads every fact of the seeds on directives.
 func TestFacts(t *testing.T) {
 	file, err := os.Open("testdata/page.jsonl")
 	if err != nil {
@@ -76,7 +75,7 @@ func check(t *testing.T, d Directives, f fact) {
 	}
 }
 
-// brief writes directives as "noindex nofollow max-snippet=5".
+// brief formats directives as "noindex nofollow max-snippet=5".
 func brief(d Directives) string {
 	var b []string
 	add := func(no bool, s string) {
@@ -146,9 +145,9 @@ func TestHeaderLines(t *testing.T) {
 		{"curtsy: unavailable_after: 25 Jun 2010 15:00:00 PST", "until=2010-06-25T23:00:00Z"},
 		{"curtsy: max-snippet:5, otherbot: noindex", "max-snippet=5"},
 		{"noindex otherbot: nofollow", "noindex"},
-		{"otherbot: noindex\nnofollow", "nofollow"}, // lines do not lend agents
+		{"otherbot: noindex\nnofollow", "nofollow"}, // an agent's name applies to its own line only
 
-		// agents behind what nobody knows: the stricter wins
+		// agents after an unknown rule: the stricter reading wins
 		{"noindex noodp googlebot: nofollow", "noindex"},
 		{"noindex noodp googlebot: nofollow, noarchive", "noindex noarchive"},
 		{"noai curtsy: noindex", "noindex"},
@@ -168,7 +167,7 @@ func TestHeaderLines(t *testing.T) {
 			"noarchive until=2010-06-25T23:00:00Z"},
 		{"foo: noindex, nofollow", ""},
 
-		// broken dates hide nothing
+		// a broken date does not hide the rules after it
 		{"unavailable_after: Friday, 25-Foo-10 15:00:00 PST, noindex", "noindex"},
 		{"unavailable_after: Friday, 25 Foo 2010 15:00 curtsy: noindex, nofollow", "noindex nofollow"},
 		{"unavailable after: 27 Jun 2015 15:00 otherbot: noindex, nofollow", "nofollow"},

@@ -2,9 +2,8 @@ package htmlmeta
 
 import "bytes"
 
-// EachText calls f for the texts of a page between its tags, roughly and
-// quickly: what scripts and styles hold is left out, character references stay
-// as they are, and nothing is decoded.
+// EachText calls f with the texts between the tags of a page. It is fast and approximate: it
+// skips scripts and styles, and decodes neither character references nor charset.
 func EachText(b []byte, f func(text []byte)) {
 	for len(b) > 0 {
 		at := bytes.IndexByte(b, '<')

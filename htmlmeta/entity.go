@@ -7,10 +7,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// appendUnescaped appends the value of an attribute with its character
-// references decoded (HTML §13.2.5.72 and after): a name without semicolon
-// counts only if neither '=' nor a letter or digit follows it, so that
-// "?a=1&copy=2" stays.
+// appendUnescaped appends an attribute value with its character references decoded (HTML
+// §13.2.5.72 and following). A name without semicolon counts only if neither '=' nor a letter
+// or digit follows, so that "?a=1&copy=2" is unchanged.
 func appendUnescaped(dst []byte, s string) []byte {
 	for {
 		i := strings.IndexByte(s, '&')
@@ -25,8 +24,8 @@ func appendUnescaped(dst []byte, s string) []byte {
 	}
 }
 
-// referenceLength gives the length of what may be a character reference at
-// the start of s, its semicolon included.
+// referenceLength returns the length of a possible character reference at the start of s, with
+// its semicolon.
 func referenceLength(s string) int {
 	n := 1
 	if n < len(s) && s[n] == '#' {
@@ -41,7 +40,7 @@ func referenceLength(s string) int {
 	return n
 }
 
-// longestReference is more than the longest name there is, in bytes.
+// longestReference exceeds the length of the longest name in bytes.
 const longestReference = 64
 
 func appendReference(dst []byte, ref, after string) []byte {
@@ -56,7 +55,7 @@ func appendReference(dst []byte, ref, after string) []byte {
 	got := html.UnescapeString(ref)
 	if strings.HasSuffix(ref, ";") {
 		if got == ref || strings.HasSuffix(got, ";") && ref != "&semi;" {
-			return append(dst, ref...) // only its start is a name
+			return append(dst, ref...) // only a prefix is a name
 		}
 		return append(dst, got...)
 	}
@@ -66,7 +65,7 @@ func appendReference(dst []byte, ref, after string) []byte {
 	return append(dst, got...)
 }
 
-// isNumeric says whether ref is &#65 or &#x41, with at least one digit.
+// isNumeric reports whether ref is like &#65 or &#x41, with at least one digit.
 func isNumeric(ref string) bool {
 	if len(ref) < 3 || ref[1] != '#' {
 		return false

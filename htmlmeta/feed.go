@@ -2,7 +2,7 @@ package htmlmeta
 
 import "strings"
 
-// isFeed says whether an XML document is a feed: RSS 2.0, RSS 1.0 or Atom.
+// isFeed reports whether an XML document is a feed: RSS 2.0, RSS 1.0 or Atom.
 func isFeed(body []byte) bool {
 	s := scanner{src: body[:min(len(body), sniffLength)], xml: true, every: true}
 	if !s.next() {
@@ -15,8 +15,8 @@ func isFeed(body []byte) bool {
 	return false
 }
 
-// readFeed reads the pages that a feed lists: the link of each item (RSS), and
-// of each entry the one that is its page (RFC 4287 §4.2.7.2).
+// readFeed reads the pages that a feed lists: the link of each RSS item, and the alternate link
+// of each Atom entry (RFC 4287 §4.2.7.2).
 func (r *reader) readFeed(body []byte) {
 	s := scanner{src: body, xml: true, every: true}
 	in := false
@@ -43,7 +43,7 @@ func (r *reader) readFeed(body []byte) {
 	}
 }
 
-// addEntry adds the link element of an Atom entry, if it is that of its page.
+// addEntry adds the link element of an Atom entry, if it is the alternate link.
 func (r *reader) addEntry(t *tag, body []byte) {
 	var href, rel string
 	for i := range t.attrs {

@@ -2,13 +2,12 @@ package htmlmeta
 
 import "strings"
 
-// maxForeign bounds how deep svg, math and the HTML within them are followed.
+// maxForeign is the deepest nesting of svg, math and HTML within them that is tracked.
 const maxForeign = 64
 
-// foreign follows which part of a page is SVG or MathML. There, title, style
-// and script hold no raw text, "<script/>" ends itself and CDATA sections
-// exist (HTML §13.2.6.5). It keeps only the elements that change this, so it
-// is a good guess of the tree builder's state and not that state itself.
+// foreign tracks whether the scanner is in SVG or MathML. There, title, style and script are
+// not raw text, "<script/>" is self-closing, and CDATA sections exist (HTML §13.2.6.5). It
+// tracks only the elements that change this, so it approximates the tree builder's state.
 type foreign struct {
 	depth int
 	stack [maxForeign]foreignElement
@@ -16,13 +15,13 @@ type foreign struct {
 
 type foreignElement struct {
 	name string
-	html bool // an integration point: HTML within foreign content
+	html bool // an integration point: contains HTML
 }
 
-// inside says whether the scanner is in foreign content.
+// inside reports whether the scanner is in foreign content.
 func (f *foreign) inside() bool { return f.depth > 0 && !f.stack[f.depth-1].html }
 
-// open takes in a start tag and says whether it is a foreign element.
+// open handles a start tag, and reports whether it is a foreign element.
 func (f *foreign) open(s *scanner) bool {
 	t := &s.tag
 	if f.depth == 0 && t.id != tagSVG && t.id != tagMath {
@@ -54,7 +53,7 @@ func (f *foreign) push(t *tag, name string, html bool) {
 	f.depth++
 }
 
-// root is the nearest svg or math.
+// root returns the nearest svg or math element.
 func (f *foreign) root() string {
 	for i := f.depth - 1; i >= 0; i-- {
 		if !f.stack[i].html {
@@ -64,7 +63,7 @@ func (f *foreign) root() string {
 	return ""
 }
 
-// close takes in an end tag.
+// close handles an end tag.
 func (f *foreign) close(s *scanner) {
 	if f.depth == 0 {
 		return
@@ -87,7 +86,7 @@ func (f *foreign) close(s *scanner) {
 // clip cuts a name to the length of the longest that matters here.
 func clip(b []byte) []byte { return b[:min(len(b), 16)] }
 
-// integrationPoint says whether an element's content is HTML again.
+// integrationPoint reports whether an element contains HTML.
 func integrationPoint(root, name string) bool {
 	if root == "svg" {
 		return name == "foreignobject" || name == "desc" || name == "title"
@@ -99,7 +98,7 @@ func integrationPoint(root, name string) bool {
 	return false
 }
 
-// breaksOut says whether a start tag ends the foreign content around it.
+// breaksOut reports whether a start tag ends the surrounding foreign content.
 func breaksOut(s *scanner, name string) bool {
 	switch name {
 	case "b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em", "embed",
@@ -113,8 +112,8 @@ func breaksOut(s *scanner, name string) bool {
 	return false
 }
 
-// endsForeign says whether an end tag can only be of an HTML element around
-// the foreign content (or is one of the two that break out, p and br).
+// endsForeign reports whether an end tag ends foreign content: it belongs to an HTML element
+// around it, or is p or br, which break out.
 func endsForeign(name string) bool {
 	switch name {
 	case "p", "br", "html", "head", "body", "div", "span", "li", "ul", "ol", "dl", "dt", "dd", "td",
@@ -126,7 +125,7 @@ func endsForeign(name string) bool {
 	return false
 }
 
-// fontBreaksOut: a font is HTML if it has HTML's attributes.
+// fontBreaksOut reports whether a font element has HTML's attributes.
 func fontBreaksOut(s *scanner) bool {
 	tag := strings.ToLower(string(s.tag.all.of(s.src)))
 	return strings.Contains(tag, "color") || strings.Contains(tag, "face") || strings.Contains(tag, "size")

@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// Fragment is one that a link of a document names: "" where it is named without one, too.
+// Fragment is a fragment that a link names; "" if the link also occurs without one.
 type Fragment struct {
-	Link int // in Document.Links
+	Link int // index in Document.Links
 	Text string
 }
 
-// fragments are where a scan has found ids, and references with a fragment.
+// fragments are the ids, and the references with a fragment, found by a scan.
 type fragments struct {
 	ids   []idSpan
 	named []fragmentSpan
 }
 
-// idSpan is an id, or the name of an anchor.
+// idSpan is an id attribute, or the name of an anchor.
 type idSpan struct {
 	value  span
 	isName bool
 }
 
-// fragmentSpan is a reference with a fragment: the value, and which of elements.refs it is.
+// fragmentSpan is a reference with a fragment: its value, and its index in elements.refs.
 type fragmentSpan struct {
 	ref   int
 	value span
@@ -32,7 +32,7 @@ type fragmentSpan struct {
 
 func (f *fragments) reset() { f.ids, f.named = trimmed(f.ids), trimmed(f.named) }
 
-// addFragments decodes what the scan has found. All links are there.
+// addFragments decodes what the scan has found. It needs the complete list of links.
 func (r *reader) addFragments(src []byte) {
 	f, t := &r.found.fragments, &r.tree
 	t.text, t.ends = t.text[:0], t.ends[:0]
@@ -56,7 +56,7 @@ func (r *reader) addFragments(src []byte) {
 	for _, n := range f.named {
 		value, text, found := strings.Cut(strings.Trim(c.next(), asciiBlank), "#")
 		if !found {
-			continue // the '#' was of a character reference
+			continue // the '#' was part of a character reference
 		}
 		if n.ref != ref {
 			ref, link = n.ref, r.links.find(value)
@@ -85,7 +85,7 @@ func compareFragments(a, b Fragment) int {
 	return cmp.Or(a.Link-b.Link, strings.Compare(a.Text, b.Text))
 }
 
-// find is the link that a reference to a page has become; -1 for none.
+// find returns the index of the link for a reference to a page; -1 if there is none.
 func (s *linkSet) find(ref string) int {
 	if foreignScheme(ref) {
 		return -1

@@ -9,7 +9,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// What fragments may name, and which the links name, with the URLs that they are of.
+// The fragment targets of a page, and the fragments that its links use, with their URLs.
 func TestFragments(t *testing.T) {
 	for body, want := range map[string]string{
 		`<p ID=a><p id="a"><a name="b&amp;c"></a><img name=no><P id='ж'>`:                "a b&c ж |",

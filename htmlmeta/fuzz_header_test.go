@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzLinkHeader: every target is a part of the line, in order.
+// FuzzLinkHeader checks that the targets are parts of the line, in order.
 func FuzzLinkHeader(f *testing.F) {
 	for _, s := range []string{`</a>; rel=next, <b>;rel="prev first";as=style`, `<a>;anchor="#x";rel=canonical`,
 		`<a>;rel="un\"closed`, `<<>>;;;,,,`, `a, <b`, `<a> <b>`} {
@@ -27,7 +27,7 @@ func FuzzLinkHeader(f *testing.F) {
 	})
 }
 
-// FuzzRefresh: the URL of a refresh lies within its text.
+// FuzzRefresh checks that the URL of a refresh lies within its text.
 func FuzzRefresh(f *testing.F) {
 	for _, s := range []string{"5; url=/next", "0;URL='a b'", "url=x", "1.5,\"q", "0;url", "5", ";url=a",
 		" 0 ; url = \"a'"} {
@@ -41,8 +41,8 @@ func FuzzRefresh(f *testing.F) {
 	})
 }
 
-// FuzzCharset: a label is a part of its header line, and a body whatever it
-// claims is read without a panic.
+// FuzzCharset checks that a label is a part of its header line, and that a body is read without
+// a panic whatever charset it claims.
 func FuzzCharset(f *testing.F) {
 	for _, s := range []string{"text/html; charset=koi8-r", "charset='utf-8'", "charset=\"x", "CHARSET = utf-16le ;",
 		"charsetcharset=a", "charset=iso-2022-jp"} {

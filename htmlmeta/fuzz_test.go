@@ -9,7 +9,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// FuzzRead: no bytes make Read panic, and what it gives keeps its promises.
+// FuzzRead checks that Read never panics and that its results keep the documented guarantees.
 func FuzzRead(f *testing.F) {
 	for _, src := range oddMarkup {
 		f.Add("text/html", []byte(src))
@@ -38,8 +38,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzDirectives: an agent's own line never makes it freer, and order counts
-// for nothing.
+// FuzzDirectives checks that a line for one agent never makes it freer, and that the order does
+// not matter.
 func FuzzDirectives(f *testing.F) {
 	for _, s := range []string{"noindex", "otherbot: noindex, curtsy: max-snippet:5",
 		"unavailable_after: Fri, 25-Jun-10 15:00 PST, none", "a:b:c, :,;;: unavailable_after:,,,",
@@ -61,7 +61,7 @@ func FuzzDirectives(f *testing.F) {
 	})
 }
 
-// FuzzSrcset: candidates lie in order within the text, without blanks.
+// FuzzSrcset checks that candidates lie in order within the text, without spaces.
 func FuzzSrcset(f *testing.F) {
 	for _, s := range []string{"a 1x, b 2x", "a,b", "a (,) 1x,b", ",,a,,", "data:,x 1x"} {
 		f.Add(s)
@@ -78,7 +78,7 @@ func FuzzSrcset(f *testing.F) {
 	})
 }
 
-// FuzzCSS: references lie in order within the source.
+// FuzzCSS checks that references lie in order within the source.
 func FuzzCSS(f *testing.F) {
 	for _, s := range []string{`url(`, `url("`, `url("\`, `url(\`, `@import "a`, `image-set("a" 1x,url(b))`,
 		`a{b:url( c )}/*`, `@import url(a) x;url(b)`, `\75rl("x")`, "url(\"a\nb\")"} {

@@ -9,11 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// Doxygen loads the parts of its tree and of its index by names that its scripts
-// put together: the third of [ "Class List", "annotated.html", "annotated_dup" ] is
-// annotated_dup.js, the tree's index is in navtreeindex0.js and so on, one for each entry of
-// NAVTREEINDEX, and the index of the search in search/all_0.js and so on, one for each
-// letter that a section has.
+// Doxygen's scripts build the names of files that they load. The third string of [ "Class
+// List", "annotated.html", "annotated_dup" ] means annotated_dup.js; the index of the tree is
+// in navtreeindex0.js and so on, one per entry of NAVTREEINDEX; the search index is in
+// search/all_0.js and so on, one per letter of a section.
 var (
 	navPart    = regexp.MustCompile(`\[\s*"[^"\n]*",\s*"[^"\n]*\.html[^"\n]*",\s*"(\w+)"\s*\]`)
 	navIndex   = regexp.MustCompile(`var NAVTREEINDEX\s*=\s*\[([^\]]*)\]`)
@@ -22,7 +21,7 @@ var (
 	sectionRow = regexp.MustCompile(`(\d+):\s*"([^"]*)"`)
 )
 
-// addDoxygen adds the names that a script of Doxygen's makes.
+// addDoxygen adds the names that a Doxygen script builds.
 func (s *linkSet) addDoxygen(src []byte, l Link) {
 	l.Attr, l.Kind = "Doxygen", Speculative
 	if bytes.Contains(src, []byte(`.html`)) {
@@ -53,7 +52,7 @@ func (s *linkSet) addDoxygen(src []byte, l Link) {
 	}
 }
 
-// rustdocVars is the element that tells the scripts of rustdoc where its files are.
+// rustdocVars matches the element that tells rustdoc's scripts where its files are.
 var (
 	rustdocVars = regexp.MustCompile(`<(?:div|meta)[^>]*"rustdoc-vars"[^>]*>`)
 	rustdocVar  = regexp.MustCompile(`data-([a-z-]+)="([^"]*)"`)
@@ -70,7 +69,7 @@ func (s *linkSet) addRustdoc(src []byte) {
 		of[string(m[1])] = string(m[2])
 	}
 	l := Link{Tag: "rustdoc", Kind: Speculative}
-	root, suffix, files := of["root-path"], of["resource-suffix"], of["static-root-path"] // files: of newer versions
+	root, suffix, files := of["root-path"], of["resource-suffix"], of["static-root-path"] // files: in newer versions
 	add := func(attr, ref string) {
 		l.Attr = "data-" + attr
 		s.add(ref, l)
@@ -95,14 +94,14 @@ func (s *linkSet) addRustdoc(src []byte) {
 	add("resource-suffix", root+"crates"+suffix+".js")
 }
 
-// nextData is what a page of Next.js's Pages Router says of itself.
+// nextData matches the data element of a page made with Next.js's Pages Router.
 var (
 	nextData  = regexp.MustCompile(`(?s)<script id="__NEXT_DATA__"[^>]*>(.*?)</script>`)
 	nextProps = []byte(`"gsp":true`)
 )
 
-// addNextData adds the data of a page that its router asks for where a link leads to it:
-// those of /blog/one are in _next/data/BUILD/blog/one.json, those of / in index.json.
+// addNextData adds the data that Next.js's router requests when a link to the page is followed:
+// for /blog/one _next/data/BUILD/blog/one.json, for / index.json.
 func (s *linkSet) addNextData(src []byte) {
 	if !bytes.Contains(src, nextProps) {
 		return
@@ -123,15 +122,15 @@ func (s *linkSet) addNextData(src []byte) {
 		Kind: Speculative})
 }
 
-// sveltePage is what a page of SvelteKit's says of itself where a server made its data.
+// sveltePage matches the start script of a SvelteKit page that has server data.
 var sveltePage = regexp.MustCompile(`\.start\([\w$]+,\s*[\w$]+,\s*\{[^{}]*\bdata:\s*\[[^\]{]*\{\s*type:\s*"data"`)
 
-// nuxtPage is what a page of Nuxt's says of its build.
+// nuxtPage matches the configuration of a Nuxt page.
 var nuxtPage = regexp.MustCompile(`baseURL:"([^"]*)",buildId:"([\w-]+)",buildAssetsDir:"/?([^"]*)"`)
 
-// addRouterData adds what a router asks for beside this page: SvelteKit's data of it, the
-// manifest of Nuxt's build, without which it shows an error, and the list of versions of
-// Material for MkDocs, where it has several.
+// addRouterData adds what client-side routers request in addition to the page: SvelteKit's page
+// data, Nuxt's build manifest, without which it shows an error, and the version list of
+// Material for MkDocs.
 func (s *linkSet) addRouterData(src []byte) {
 	l := Link{Tag: "script", Attr: "router", Kind: Speculative}
 	if bytes.Contains(src, []byte("__sveltekit")) && sveltePage.Match(src) {

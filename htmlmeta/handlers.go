@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// leads finds where the code of a handler leads: location.href = 'x', location.assign('x'),
+// leads matches navigation in the code of a handler: location.href = 'x', location.assign('x'),
 // window.open('x').
 var leads = regexp.MustCompile(`(?:location(?:\.href)?\s*=|location\.(?:assign|replace)\s*\(|\bopen\s*\()\s*` +
 	`(?:'([^'\\<]+)'|"([^"\\<]+)")`)
 
-// eachLead gives the literals that lead elsewhere, as places in the text.
+// eachLead returns the positions of the URLs that the code navigates to.
 func eachLead(code string) (list []span) {
 	for _, m := range leads.FindAllStringSubmatchIndex(code, -1) {
 		if m[2] < 0 {
@@ -21,11 +21,11 @@ func eachLead(code string) (list []span) {
 	return list
 }
 
-// written finds references in markup that scripts write: document.write('<a href="x">').
+// written matches references in markup that scripts write: document.write('<a href="x">').
 var written = regexp.MustCompile(`(?i)<(?:a|area|img|frame|iframe|script|link)\s[^<>]*?(?:href|src)\s*=\s*` +
 	`(?:"([^"<>{}$+\s]+)"|'([^'<>{}$+\s]+)')`)
 
-// addWritten adds the references of a literal that is markup.
+// addWritten adds the references of a literal that contains markup.
 func (s *linkSet) addWritten(text string, l Link) {
 	if i := strings.IndexAny(text, "\"'"); i > 0 { // '<img src="' + base + 'x.png" alt="">'
 		s.speculate(text[:i], l)
@@ -46,10 +46,10 @@ func (s *linkSet) addWritten(text string, l Link) {
 	}
 }
 
-// isBackground says whether an attribute that scripts make a background of is a URL.
+// isBackground reports whether a data-bg attribute and the like is a URL.
 func isBackground(v string) bool { return !strings.Contains(v, "(") && isCandidate(v) }
 
-// isChoice says whether the value of an option is a URL, as in a menu that leads to pages.
+// isChoice reports whether the value of an option is a URL, as in a navigation menu.
 func isChoice(v string) bool {
 	bare := v[:indexByteOrLen(v, '?')]
 	plain := strings.HasPrefix(v, "/") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") ||
@@ -58,7 +58,7 @@ func isChoice(v string) bool {
 		!strings.ContainsAny(v, " <>{}")
 }
 
-// addCode adds what an attribute holds that code makes a reference of.
+// addCode adds the references that scripts make of an attribute.
 func (s *linkSet) addCode(f form, v string, l Link) {
 	l.Kind = Speculative
 	switch {
@@ -73,7 +73,7 @@ func (s *linkSet) addCode(f form, v string, l Link) {
 	}
 }
 
-// attributeCode rewrites such an attribute, as far as it leads to what is there.
+// attributeCode rewrites such an attribute, if its target is local.
 func (w *rewriter) attributeCode(a *attr, f form, text string, l Link) {
 	l.Kind = Speculative
 	local := func(ref string) string {
@@ -97,10 +97,10 @@ func (w *rewriter) attributeCode(a *attr, f form, text string, l Link) {
 	}
 }
 
-// noframes is what a page with frames has for those who see none.
+// noframes matches the content for browsers without frames.
 var noframes = regexp.MustCompile(`(?is)<noframes[^>]*>(.*?)</noframes`)
 
-// hasJavaScript says whether a reference is code.
+// hasJavaScript reports whether a reference is a javascript: URL.
 func hasJavaScript(ref string) bool {
 	return hasPrefixOf(strings.TrimLeft(ref, asciiBlank), "javascript:")
 }

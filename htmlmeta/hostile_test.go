@@ -11,9 +11,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// TestHostilePages: bounded time and memory, whatever comes. The times are
-// far above what is needed, for slow machines; what they would catch is
-// quadratic.
+// TestHostilePages checks that time and memory are bounded for any input. The time limits are
+// generous, for slow machines; they catch quadratic behaviour.
 func TestHostilePages(t *testing.T) {
 	mega := 1 << 20
 	if testing.Short() {
@@ -98,7 +97,7 @@ func differentLinks(n int) string {
 	return b.String()
 }
 
-// TestReadTogether: many goroutines read, each gets its own page's links.
+// TestReadTogether reads pages in many goroutines; each must get the links of its own page.
 func TestReadTogether(t *testing.T) {
 	greek := encoded(t, "windows-1253", "<title>Καλώς ήλθατε στην ιστοσελίδα μας</title>")
 	times := 200
@@ -113,7 +112,7 @@ func TestReadTogether(t *testing.T) {
 				d := Read(Page{URL: weburl.MustParse("http://h/"), Header: htmlHeader,
 					Body: []byte("<title>" + path + "</title><a href=" + path + "><style>p{a:url(" + path +
 						".png)}</style><iframe srcdoc='<a href=" + path + "in>'>")}, Options{})
-				Read(Page{Header: htmlHeader, Body: greek}, Options{}) // through the detector
+				Read(Page{Header: htmlHeader, Body: greek}, Options{}) // through charset detection
 				want := path + " a.href page\n" + path + ".png style.url() requisite\n" + path + "in a.href page"
 				if got := linkLines(d); got != want || d.Title != path {
 					t.Errorf("got %s %q, want %s", got, d.Title, want)

@@ -1,14 +1,13 @@
 package htmlmeta
 
-// indexSet is a hash set of indexes into a list that its user keeps.
+// indexSet is a hash set of indexes into a list that the caller keeps.
 type indexSet struct{ at map[uint64]int32 }
 
-// maxSlots is from where on a set is given up rather than emptied: a huge page has
-// grown it.
+// maxSlots is the size from which on clear discards the map instead of emptying it.
 const maxSlots = 1 << 11
 
-// find looks for an element of that hash that same accepts; those of one hash stand
-// one behind the other.
+// find looks for an element with this hash that same accepts. Collisions use the next hash
+// values.
 func (s *indexSet) find(hash uint64, same func(index int) bool) (int, bool) {
 	for ; ; hash++ {
 		index, ok := s.at[hash]
@@ -18,7 +17,7 @@ func (s *indexSet) find(hash uint64, same func(index int) bool) (int, bool) {
 	}
 }
 
-// insert adds an index that find has not found.
+// insert adds an index that find did not find.
 func (s *indexSet) insert(hash uint64, index int) {
 	if s.at == nil {
 		s.at = map[uint64]int32{}

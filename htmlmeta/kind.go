@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// Kind is what a document is, for the reading of it.
+// Kind says how a document is read.
 type Kind uint8
 
 const (
-	Other Kind = iota // nothing to read links from: a PDF, a picture, text
-	HTML              // HTML, and XHTML served as HTML or as itself
-	XML               // XML with links in it: SVG, Atom
+	Other Kind = iota // no links to read: PDF, images, plain text
+	HTML              // HTML, and XHTML under any type
+	XML               // XML with links: SVG, Atom
 	CSS
-	Manifest // a web app manifest
-	Script   // a file of JavaScript
+	Manifest // a web application manifest
+	Script   // a JavaScript file
 )
 
 func (k Kind) String() string {
 	return [...]string{"other", "html", "xml", "css", "manifest", "script"}[k]
 }
 
-// kindOf decides by the Content-Type, and by the content where there is none
-// that says anything. asXML: HTML is to be read by XML's rules (XHTML).
+// kindOf decides by the Content-Type or, if that says nothing, by the content. asXML means that
+// HTML follows XML's rules (XHTML).
 func kindOf(h http.Header, body []byte) (kind Kind, asXML bool) {
 	body = bytes.TrimPrefix(body, []byte(bomUTF8))
 	if isBinary(body) {
@@ -49,7 +49,7 @@ func kindOf(h http.Header, body []byte) (kind Kind, asXML bool) {
 	return Other, false
 }
 
-// isScriptType knows the types of JavaScript (WHATWG MIME Sniffing §4.6).
+// isScriptType reports whether t is a JavaScript MIME type (WHATWG MIME Sniffing §4.6).
 func isScriptType(t string) bool {
 	switch t {
 	case "text/javascript", "application/javascript", "application/x-javascript", "text/x-javascript",
@@ -59,7 +59,7 @@ func isScriptType(t string) bool {
 	return false
 }
 
-// mediaType is the type of the last Content-Type that is one, in lower case.
+// mediaType returns the type of the last valid Content-Type, in lower case.
 func mediaType(h http.Header) string {
 	lines := h.Values("Content-Type")
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -72,7 +72,7 @@ func mediaType(h http.Header) string {
 	return ""
 }
 
-// charsetParam is the charset parameter of the Content-Type, or "".
+// charsetParam returns the charset parameter of the Content-Type, or "".
 func charsetParam(h http.Header) string {
 	for _, line := range h.Values("Content-Type") {
 		if _, params, err := mime.ParseMediaType(line); err == nil && params["charset"] != "" {
@@ -85,7 +85,7 @@ func charsetParam(h http.Header) string {
 	return ""
 }
 
-// isBinary knows the formats that servers most often call text/html wrongly.
+// isBinary detects binary formats that servers often label text/html.
 func isBinary(body []byte) bool {
 	for _, magic := range []string{"%PDF-", "\x89PNG\r\n", "GIF8", "\xFF\xD8\xFF", "PK\x03\x04", "\x1F\x8B\x08", "wOFF",
 		"wOF2", "\x00\x00\x01\x00"} {
@@ -96,7 +96,7 @@ func isBinary(body []byte) bool {
 	return false
 }
 
-// xmlKind: XML whose root is html is XHTML whatever its type.
+// xmlKind returns HTML for XML whose root element is html, whatever its type.
 func xmlKind(body []byte) (Kind, bool) {
 	if XMLRoot(body) == "html" {
 		return HTML, true
@@ -106,8 +106,8 @@ func xmlKind(body []byte) (Kind, bool) {
 
 const sniffLength = 4096
 
-// sniff guesses from content alone. What has no type at all may be any text
-// with a tag in it.
+// sniff guesses from the content. Without any Content-Type (anyTag), text with a tag counts as
+// HTML.
 func sniff(body []byte, anyTag bool) (Kind, bool) {
 	head := bytes.TrimLeft(body[:min(len(body), sniffLength)], asciiBlank)
 	switch {

@@ -2,19 +2,18 @@ package htmlmeta
 
 import "strings"
 
-// headerLink is one link of a Link header (RFC 8288 §3).
+// headerLink is a link of a Link header (RFC 8288 §3).
 type headerLink struct {
 	target, rel, as string
 	mediaType       string
-	anchored        bool // it is about another resource
+	anchored        bool // it has an anchor, so it is about another resource
 }
 
-// maxHeaderLinks bounds how many links of one header line are read.
+// maxHeaderLinks is the most links read of a header line.
 const maxHeaderLinks = 1000
 
-// eachHeaderLink calls f with each link of one Link header line. It reads
-// leniently, as RFC 8288 appendix B.3 does: what is not understood ends
-// nothing but itself.
+// eachHeaderLink calls f with each link of a Link header line. It is lenient, as in RFC 8288
+// appendix B.3: invalid parts are skipped.
 func eachHeaderLink(s string, f func(headerLink)) {
 	for range maxHeaderLinks {
 		open := strings.IndexByte(s, '<')
@@ -32,8 +31,8 @@ func eachHeaderLink(s string, f func(headerLink)) {
 	}
 }
 
-// params reads the parameters of a link, up to the comma that ends it. The
-// first rel counts.
+// params parses the parameters of a link up to the comma that ends it, and returns the rest.
+// The first rel counts.
 func (l *headerLink) params(s string) string {
 	hasRel := false
 	for {
@@ -61,7 +60,7 @@ func (l *headerLink) params(s string) string {
 	}
 }
 
-// nextParam skips what is no parameter, up to a comma or a semicolon.
+// nextParam returns the position of the next comma or semicolon.
 func nextParam(s string) int {
 	if i := strings.IndexAny(s, ",;"); i >= 0 {
 		return i
@@ -88,7 +87,7 @@ func cutParam(s string) (name, value, rest string) {
 	return name, strings.Trim(rest[:n], asciiBlank), rest[n:]
 }
 
-// cutQuoted reads a quoted string behind its first quote.
+// cutQuoted reads a quoted string after its opening quote.
 func cutQuoted(s string) (value, rest string) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

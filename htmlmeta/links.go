@@ -9,24 +9,23 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// MaxLinks is how many links of one document are read. Only traps have more.
+// MaxLinks is the most links read of a document. Only crawler traps have more.
 const MaxLinks = 100_000
 
-// maxValue is how long the source of an attribute with one URL may be, in
-// bytes: a URL has at most weburl.MaxLength, which entities make longer.
+// maxValue is the maximum length in bytes of an attribute with one URL: a URL has at most
+// weburl.MaxLength, and character references make it longer.
 const maxValue = 8 * weburl.MaxLength
 
-// LinkKind is what a link is for.
+// LinkKind is the purpose of a link.
 type LinkKind uint8
 
 const (
 	Navigation LinkKind = iota // another page: a, area, refresh, rel=next
-	Requisite                  // part of this page: pictures, styles, scripts, frames
-	Alternate                  // this page again: canonical, other languages, feeds
-	Form                       // where a form is sent to
-	Hint                       // something for the browser: preconnect, pingback
-	// Speculative is what a literal in a script may name. It may not be there,
-	// and then nothing is broken.
+	Requisite                  // part of this page: images, styles, scripts, frames
+	Alternate                  // this page in another form: canonical, other languages, feeds
+	Form                       // the target of a form
+	Hint                       // a hint for the browser: preconnect, pingback
+	// Speculative is a possible file name in a script. If it does not exist, nothing is broken.
 	Speculative
 )
 
@@ -34,29 +33,28 @@ func (k LinkKind) String() string {
 	return [...]string{"page", "requisite", "alternate", "form", "hint", "speculative"}[k]
 }
 
-// Link is one link of a document.
+// Link is a link of a document.
 type Link struct {
 	URL weburl.URL
-	// Tag and Attr say where it stands. Links of response headers are of tag
-	// "header"; those of a style sheet, of tag "style" (in the page) or
-	// "css" (a file) and attribute "url()" or "@import".
+	// Tag and Attr say where the link is. Links of response headers have the tag "header";
+	// those of CSS have the tag "style" (in the page) or "css" (a file) and the attribute
+	// "url()" or "@import".
 	Tag, Attr string
-	Rel       string // lower case, one blank between words
-	Feed      bool   // a link element says that it is RSS or Atom
+	Rel       string // lower case, words separated by one blank
+	Feed      bool   // a link element with the type of RSS or Atom
 	Kind      LinkKind
-	// NoFollow: the author does not vouch for it (nofollow, ugc, sponsored).
-	// A URL that also has a link without it is not NoFollow.
+	// NoFollow means that all links to the URL are marked nofollow, ugc or sponsored.
 	NoFollow bool
 }
 
-// Skipped counts references that are no links to follow, by the reason.
+// Skipped counts references that are not followed, by reason.
 type Skipped struct {
 	Scheme  int `json:"scheme,omitempty"`   // mailto:, javascript:, data:
 	TooLong int `json:"too_long,omitempty"` // over weburl.MaxLength
-	Invalid int `json:"invalid,omitempty"`  // no URL; or relative to nothing
+	Invalid int `json:"invalid,omitempty"`  // not a URL, or relative without a base
 }
 
-// IsCanonical says whether the link names the page that this one is a copy of.
+// IsCanonical reports whether the link is a canonical link.
 func (l *Link) IsCanonical() bool { return hasWord(l.Rel, "canonical") }
 
 func isFeedType(typ string) bool {
@@ -73,19 +71,19 @@ type linkSet struct {
 	known       indexSet
 	seed        maphash.Seed
 	capped      bool
-	plain       []int             // links to pages that are named without a fragment
-	speculative int               // candidates in scripts
-	inPage      bool              // they are in the page itself
+	plain       []int             // indexes of links to pages that occur without a fragment
+	speculative int               // number of candidates in scripts
+	inPage      bool              // the current script is in the page, not a file
 	imports     map[string]string // directories of the page's import map, by prefix
 	skip        Skipped
 	odd         []Odd
 }
 
-// add resolves a reference and adds it; what else is known of the link is in l.
+// add resolves a reference and adds it; l holds the rest of the link.
 func (s *linkSet) add(ref string, l Link) {
 	ref, _, part := strings.Cut(strings.Trim(ref, asciiBlank), "#")
 	if ref == "" && l.Kind != Navigation && l.Kind != Form {
-		return // a part of this document, or nothing at all
+		return // a part of this document, or empty
 	}
 	if foreignScheme(ref) {
 		s.skipped(ref, l, nil)
@@ -108,7 +106,8 @@ func (s *linkSet) resolve(ref string) (weburl.URL, error) {
 	return s.base.Resolve(ref)
 }
 
-// addURL adds a link unless its URL is known, for the same kind. It gives its place, or -1.
+// addURL adds a link unless its URL is known for the same kind. It returns the index in the
+// list, or -1.
 func (s *linkSet) addURL(u weburl.URL, l Link) int {
 	at, known := s.at(u, l.Kind)
 	if known {
@@ -125,7 +124,7 @@ func (s *linkSet) addURL(u weburl.URL, l Link) int {
 	return len(s.list) - 1
 }
 
-// at is where in the list the link of a URL is.
+// at returns the index of a URL's link.
 func (s *linkSet) at(u weburl.URL, kind LinkKind) (int, bool) {
 	return s.known.find(s.hash(u, kind), func(i int) bool { return s.list[i].Kind == kind && s.list[i].URL == u })
 }
@@ -134,7 +133,7 @@ func (s *linkSet) hash(u weburl.URL, kind LinkKind) uint64 {
 	return maphash.String(s.seed, u.String()) + uint64(kind)
 }
 
-// foreignScheme says whether ref plainly has a scheme other than http and https.
+// foreignScheme reports whether ref has a scheme other than http and https.
 func foreignScheme(ref string) bool {
 	for i := 0; i < len(ref); i++ {
 		switch c := ref[i]; {
@@ -158,7 +157,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// nofollow says whether one of rel's words asks not to follow.
+// nofollow reports whether a rel asks not to follow the link.
 func (s *linkSet) nofollow(rel string) bool {
 	if rel == "" || s.opts.IgnoreRelNofollow {
 		return false
@@ -166,7 +165,7 @@ func (s *linkSet) nofollow(rel string) bool {
 	return hasWord(rel, "nofollow") || hasWord(rel, "ugc") || hasWord(rel, "sponsored")
 }
 
-// relWords folds a rel attribute: lower case, one blank between words.
+// relWords normalizes a rel attribute: lower case, words separated by one blank.
 func relWords(s string) string {
 	if s == "" || isPlainWord(s) {
 		return s
@@ -183,7 +182,7 @@ func isPlainWord(s string) bool {
 	return true
 }
 
-// hasWord says whether word is one of the words of a folded list.
+// hasWord reports whether a normalized list has a word.
 func hasWord(list, word string) bool {
 	for w := range strings.SplitSeq(list, " ") {
 		if w == word {
@@ -193,12 +192,11 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// linkKind says what a link element or header is by its rel: of several words,
-// what draws the page counts before what is the page again, that before what
-// is for machines, and that before other pages.
+// linkKind returns the kind of a link element or header by its rel. With several words,
+// Requisite takes precedence over Alternate, that over Hint, and that over Navigation.
 func linkKind(rel, as string) LinkKind {
 	if rel == "" {
-		return Hint // without a rel it means nothing, whatever a rev says
+		return Hint // without rel it has no meaning, whatever rev says
 	}
 	kind := Navigation
 	for w := range strings.SplitSeq(rel, " ") {
@@ -212,8 +210,8 @@ func linkKind(rel, as string) LinkKind {
 	return kind
 }
 
-// relKind is the kind of one word of a rel (HTML §4.6.6, and the registry of
-// microformats.org that it refers to).
+// relKind returns the kind for one word of a rel (HTML §4.6.6, and the microformats.org
+// registry to which it refers).
 func relKind(word, as string) LinkKind {
 	switch word {
 	case "stylesheet", "icon", "apple-touch-icon", "apple-touch-icon-precomposed", "apple-touch-startup-image",
@@ -231,7 +229,7 @@ func relKind(word, as string) LinkKind {
 	return Navigation
 }
 
-// addNode adds the links of an element, as the table says.
+// addNode adds the links of an element, according to the table of places.
 func (s *linkSet) addNode(n *html.Node, r *reader) {
 	row := &placeOf[find(tagNames, n.Data)]
 	rel := relWords(attrOf(n, "rel"))
@@ -258,7 +256,7 @@ func (s *linkSet) addNode(n *html.Node, r *reader) {
 			l.Kind = linkKind(rel, strings.ToLower(attrOf(n, "as")))
 			l.Feed = isFeedType(attrOf(n, "type"))
 			s.add(a.Val, l)
-			if whole, lean := strings.CutSuffix(a.Val, ".lean.js"); lean { // VitePress: the page as a router loads it
+			if whole, lean := strings.CutSuffix(a.Val, ".lean.js"); lean { // VitePress: the page as its router loads it
 				l.Kind = Speculative
 				s.add(whole+".js", l)
 			}
@@ -278,8 +276,7 @@ func (s *linkSet) addNode(n *html.Node, r *reader) {
 	}
 }
 
-// addFormPage adds the page that a form leads to which is sent by GET: its
-// action without what is filled in.
+// addFormPage adds the action of a GET form, without query, as a page.
 func (s *linkSet) addFormPage(n *html.Node, action string, l Link) {
 	method := strings.Trim(attrOf(n, "method"), asciiBlank)
 	if action = strings.Trim(action, asciiBlank); action == "" || method != "" && !strings.EqualFold(method, "get") {
@@ -299,7 +296,7 @@ func (s *linkSet) addCandidates(v string, l Link) {
 	})
 }
 
-// addCSS adds the references of CSS; l.Attr "" is named by the reference.
+// addCSS adds the references of CSS. If l.Attr is "", it is set for each reference.
 func (s *linkSet) addCSS(src []byte, l Link) {
 	if !mayHoldURL(src) {
 		return
@@ -326,7 +323,7 @@ func (s *linkSet) addRefresh(n *html.Node, v string, l Link) {
 	}
 }
 
-// addParam adds a param of an object or applet that is a URL by its name.
+// addParam adds a param of an object or applet whose name says that it is a URL.
 func (s *linkSet) addParam(n *html.Node, v string, l Link) {
 	switch strings.ToLower(strings.Trim(attrOf(n, "name"), asciiBlank)) {
 	case "movie", "src", "url", "href", "data", "file", "filename", "source", "image":

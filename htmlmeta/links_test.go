@@ -9,8 +9,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// linksOf reads a page at http://h/d/p and writes its links, one a line:
-// what is under http://h without that.
+// linksOf reads a page at http://h/d/p and returns its links, one per line, without http://h.
 func linksOf(contentType, body string) string {
 	d := Read(Page{
 		URL:    weburl.MustParse("http://h/d/p"),

@@ -9,26 +9,25 @@ import (
 
 const asciiBlank = " \t\n\f\r"
 
-// list reads the comma list of one header line or one content attribute.
+// list parses the comma-separated list of a header line or content attribute.
 //
-// A piece "name:" names an agent, unless the name is a directive that has a
-// value; the agent holds to the next one in the line. Only headers name
-// agents so: a meta tag is for whom its name says.
+// In a header, a piece "name:" names an agent, unless the name is a directive with a value; it
+// applies up to the next agent in the line. In a meta tag, the agent is the name attribute.
 type list struct {
 	to     *Directives
 	opts   Options
 	from   string
-	text   string // the whole, verbatim
+	text   string // the whole text, verbatim
 	agents bool   // agents may be named
 	listener
-	doubt  bool     // the piece may name an agent, or may be one that nobody knows
-	before listener // in doubt: who was named before it
+	doubt  bool     // the current piece may name an agent or an unknown directive
+	before listener // with doubt: the agent named before it
 }
 
-// listener is who is named, and whether it is one of the agents read for.
+// listener is the agent that a directive is addressed to, and whether it is one of ours.
 type listener struct {
-	agent string // "" is everybody
-	ours  bool   // what is read now is for one of the agents
+	agent string // "": everybody
+	ours  bool   // addressed to one of the agents, or to everybody
 }
 
 func (l *list) read(s string) {
@@ -47,8 +46,7 @@ func (l *list) read(s string) {
 	}
 }
 
-// cutPiece cuts the next piece off a list: commas separate, and semicolons
-// are read as commas.
+// cutPiece cuts off the next piece of a list. Semicolons are read as commas.
 func cutPiece(s string) (piece, rest string, more bool) {
 	if i := strings.IndexAny(s, ",;"); i >= 0 {
 		return s[:i], s[i+1:], true
@@ -56,8 +54,8 @@ func cutPiece(s string) (piece, rest string, more bool) {
 	return s, "", false
 }
 
-// named reads a piece with a colon: an agent, or a directive with its value.
-// It returns what of the piece is left to read, and the list behind it.
+// named parses a piece with a colon: an agent, or a directive with its value. It returns what
+// is left of the piece, and the list after it.
 func (l *list) named(head, value, rest string, more bool) (string, string, bool) {
 	before, name := lastWord(head)
 	if isValued(name) {
@@ -70,7 +68,7 @@ func (l *list) named(head, value, rest string, more bool) (string, string, bool)
 	}
 	l.words(before)
 	if name != "" && strings.Trim(name, "0123456789") == "" {
-		return value, rest, more // "15:00", of a date that is broken
+		return value, rest, more // "15:00" of an invalid date
 	}
 	if !l.agents {
 		return "", rest, more
@@ -85,10 +83,9 @@ func (l *list) named(head, value, rest string, more bool) (string, string, bool)
 	return value, rest, more
 }
 
-// surelyAgent says whether what has a colon behind it can only be a product
-// token: words before it are directives whose comma was forgotten. In "noodp
-// curtsy: noindex" and "unavailable after: 25 Jun" there is one that nobody
-// knows.
+// surelyAgent reports whether a name before a colon can only be a product token: all words
+// before it are directives, separated by blanks. In "noodp curtsy: noindex" and "unavailable
+// after: 25 Jun" a word before it is unknown.
 func surelyAgent(before string) bool {
 	for w := range strings.FieldsSeq(before) {
 		var scratch Directives
@@ -99,10 +96,9 @@ func surelyAgent(before string) bool {
 	return true
 }
 
-// settle ends a piece. What stands behind one that named an agent in doubt is
-// in force if it is so with that agent, or without: the stricter takes
-// precedence. None of this looks at the agents read for, so that naming one
-// permits nothing more.
+// settle ends a piece. Directives after a doubtful agent name apply if they would with or
+// without that agent, so that the stricter reading takes precedence. Reading them does not
+// depend on Options.Agents, so that naming one of these agents permits nothing more.
 func (l *list) settle() {
 	if l.doubt && !l.ours {
 		l.listener = l.before
@@ -110,7 +106,7 @@ func (l *list) settle() {
 	l.doubt = false
 }
 
-// permits names the directives that only say what is so anyway.
+// permits lists the directives that state the default.
 func permits(word string) bool {
 	switch word {
 	case "all", "index", "follow", "archive", "indexifembedded":
@@ -127,8 +123,8 @@ func isValued(name string) bool {
 	return false
 }
 
-// lastWord splits "noindex max-snippet" before its last word, which it folds
-// if it is a directive.
+// lastWord splits off the last word, as in "noindex max-snippet". It lower-cases the word if
+// that is a directive with a value.
 func lastWord(s string) (before, word string) {
 	s = strings.Trim(s, asciiBlank)
 	i := strings.LastIndexAny(s, asciiBlank)
@@ -139,8 +135,8 @@ func lastWord(s string) (before, word string) {
 	return before, word
 }
 
-// words reads directives without values; blanks separate them where the
-// comma was forgotten.
+// words applies directives without values, which may be separated by blanks if a comma was
+// forgotten.
 func (l *list) words(s string) {
 	for w := range strings.FieldsSeq(s) {
 		w = strings.ToLower(w)
@@ -150,7 +146,7 @@ func (l *list) words(s string) {
 	}
 }
 
-// valued reads "max-snippet:20", and directives behind the value.
+// valued applies "max-snippet:20", and directives that follow the value.
 func (l *list) valued(name, value string) {
 	value = strings.Trim(value, asciiBlank)
 	number, rest := value, ""
@@ -163,10 +159,10 @@ func (l *list) valued(name, value string) {
 	l.words(rest)
 }
 
-// date reads the value of unavailable_after. A date may hold commas itself
-// ("Friday, 25-Jun-10 15:00:00 PST"): the piece is tried, then the piece and
-// the next, then the next two. Of what is no date, all but the first word is
-// left to read: "unavailable_after: none" means no "none".
+// date parses the value of unavailable_after. Dates may contain commas ("Friday, 25-Jun-10
+// 15:00:00 PST"), so it tries the piece, then the piece with the next, then with the next two.
+// If none is a date, it drops only the first word: in "unavailable_after: none" the "none" is
+// no directive.
 func (l *list) date(value, rest string, more bool) (string, string, bool) {
 	text, behind, left := value, rest, more
 	for i := range 3 {
@@ -177,7 +173,7 @@ func (l *list) date(value, rest string, more bool) (string, string, bool) {
 				l.note("unavailable_after:" + strings.Trim(date, asciiBlank))
 			}
 			if i > 0 {
-				l.settle() // the piece has ended within the date
+				l.settle() // the piece ended within the date
 			}
 			return words, behind, left
 		}
@@ -198,8 +194,8 @@ func (l *list) date(value, rest string, more bool) (string, string, bool) {
 	return "", rest, more
 }
 
-// splitTrailingDirectives cuts directives whose comma was forgotten off the
-// end of a date, and whatever stands where no date reaches.
+// splitTrailingDirectives cuts off directives that follow a date without a comma, and what
+// exceeds the length of a date.
 func splitTrailingDirectives(s string) (date, words string) {
 	end := len(s)
 	if end > dates.MaxLength {

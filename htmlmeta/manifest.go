@@ -6,11 +6,11 @@ import (
 	"regexp"
 )
 
-// maxManifest is how long a web app manifest may be, in bytes.
+// maxManifest is the maximum length of a web application manifest in bytes.
 const maxManifest = 1 << 20
 
-// manifest is what a web app manifest says of other files (W3C Web
-// Application Manifest §1). Fields of another type than expected are nothing.
+// manifest has the members of a web application manifest that name other files (W3C Web
+// Application Manifest §1). Members of a wrong type are ignored.
 type manifest struct {
 	StartURL    lenient[string]              `json:"start_url"`
 	Icons       images                       `json:"icons"`
@@ -29,7 +29,7 @@ type image struct {
 
 type images = lenient[[]lenient[image]]
 
-// lenient is a JSON value that is left out where it is of a wrong type.
+// lenient ignores a JSON value of the wrong type.
 type lenient[T any] struct{ is T }
 
 func (l *lenient[T]) UnmarshalJSON(b []byte) error {
@@ -40,7 +40,7 @@ func (l *lenient[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readManifest reads the links of a web app manifest, relative to itself.
+// readManifest reads the links of a web application manifest, which are relative to it.
 func (r *reader) readManifest(body []byte) {
 	r.doc.Charset = utf8Code.name // RFC 8259 §8.1
 	var m manifest
@@ -69,12 +69,11 @@ func (r *reader) addManifestURL(ref, attr string, kind LinkKind) {
 	}
 }
 
-// styleInstruction finds <?xml-stylesheet href="…"?> (W3C Associating Style
-// Sheets with XML documents).
+// styleInstruction matches <?xml-stylesheet href="…"?> (W3C Associating Style Sheets with XML
+// documents).
 var styleInstruction = regexp.MustCompile(`<\?xml-stylesheet\s[^>]*?\bhref\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 
-// addStyleInstructions reads the style sheets that the prolog of an XML
-// document names.
+// addStyleInstructions adds the style sheets that the prolog of an XML document names.
 func (r *reader) addStyleInstructions(body []byte) {
 	for _, m := range styleInstruction.FindAllSubmatch(body[:min(len(body), sniffLength)], -1) {
 		ref := appendUnescaped(nil, string(m[1])+string(m[2]))

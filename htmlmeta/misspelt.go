@@ -9,8 +9,7 @@ import (
 	"curtsy/internal/near"
 )
 
-// robotsWords are the directives without a value that mean something to somebody, and
-// robotsValues those with one.
+// robotsWords are the known directives without a value, robotsValues those with one.
 var (
 	robotsWords = []string{"noindex", "nofollow", "none", "noarchive", "nocache", "nosnippet", "noimageindex",
 		"notranslate", "indexifembedded",
@@ -19,15 +18,15 @@ var (
 	robotsValues = []string{"max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"}
 )
 
-// Misspelt says which of the directives of a meta robots, or of an X-Robots-Tag, are
-// meant and mean nothing: misspelt words, and values that are none.
+// Misspelt lists the misspelt directives and invalid values of a meta robots tag or
+// X-Robots-Tag.
 func Misspelt(content string) (list []string) {
 	for piece := range strings.FieldsFuncSeq(strings.ToLower(content),
 		func(r rune) bool { return r == ',' || r == ';' }) {
 		name, value, hasValue := strings.Cut(strings.TrimSpace(piece), ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if name == "unavailable_after" {
-			return list // a date may hold what looks like the next directive
+			return list // a date may contain what looks like another directive
 		}
 		if hasValue && slices.Contains(robotsValues, name) {
 			if why := badValue(name, value); why != "" {
@@ -35,7 +34,7 @@ func Misspelt(content string) (list []string) {
 			}
 			continue
 		}
-		if hasValue { // an agent stands before it
+		if hasValue { // preceded by an agent
 			name = value
 		}
 		for word := range strings.FieldsSeq(name) {
@@ -50,7 +49,7 @@ func Misspelt(content string) (list []string) {
 	return list
 }
 
-// badValue says what is wrong with the value of a directive.
+// badValue says what is wrong with the value of a directive; "" if nothing is.
 func badValue(name, value string) string {
 	switch name {
 	case "max-image-preview":

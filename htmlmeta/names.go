@@ -1,16 +1,16 @@
 package htmlmeta
 
-// name is the number of a known tag or attribute name; 0 is any other.
+// name is the number of a known tag or attribute name; 0 means any other.
 type name uint8
 
-// names knows a fixed vocabulary, in lower case. list[0] is "". Names that begin and are
-// as long alike stand together: a name costs a comparison or two.
+// names is a fixed vocabulary in lower case; list[0] is "". Names with the same first letter
+// and length share a bucket, so that a lookup takes one or two comparisons.
 type names struct {
 	list  []string
 	alike [256][]name
 }
 
-// newNames numbers a list, in which a name may stand more than once.
+// newNames numbers a list, which may contain duplicates.
 func newNames(list []string) *names {
 	n := &names{list: []string{""}}
 	for _, s := range list {
@@ -24,7 +24,7 @@ func newNames(list []string) *names {
 
 func alike[T string | []byte](b T) uint8 { return b[0]<<3 | uint8(len(b)&7) }
 
-// find gives the number of b, written in any case.
+// find returns the number of b, ignoring case.
 func find[T string | []byte](n *names, b T) name {
 	if len(b) == 0 {
 		return 0
@@ -37,11 +37,11 @@ func find[T string | []byte](n *names, b T) name {
 	return 0
 }
 
-// of gives the number of a name in lower case.
+// of returns the number of a lower-case name.
 func (n *names) of(s string) name { return find(n, s) }
 
-// equalFold compares b, in any ASCII case, with s in lower case; both are of
-// the same length.
+// equalFold reports whether b equals s, ignoring ASCII case. s is in lower case and as long as
+// b.
 func equalFold[T string | []byte](b T, s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := b[i]

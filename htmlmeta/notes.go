@@ -10,41 +10,41 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Note is what the author of a page may want to look at, beside its links and directives.
+// Note is a fact about a page that an audit may report, in addition to links and directives.
 type Note struct {
 	Name NoteName
 	Text string
 }
 
-// NoteName says what a Note is of.
+// NoteName is the kind of a Note.
 type NoteName uint8
 
-// What is noted of a page. Elements of templates are not the page's.
+// Kinds of notes. Elements in templates are ignored.
 const (
-	NoteTitle       NoteName = iota + 1 // a title that is not empty
-	NoteHeading                         // an h1, and whether it has a text: "", or "text"
+	NoteTitle       NoteName = iota + 1 // a non-empty title
+	NoteHeading                         // an h1: "text" if it has text, otherwise ""
 	NoteDescription                     // meta description
 	NoteRobots                          // the content of a meta robots
-	NoteCanonical                       // link rel=canonical in the head, as written
-	NoteMisplaced                       // and in the body
-	NoteAlternate                       // link rel=alternate hreflang: the language, a blank, and the reference
+	NoteCanonical                       // link rel=canonical in the head, verbatim
+	NoteMisplaced                       // the same in the body
+	NoteAlternate                       // link rel=alternate hreflang: language, blank, reference
 	NoteLang                            // lang of the html element
 	NoteViewport                        // meta viewport
-	NoteZoom                            // one that keeps readers from making the page larger
+	NoteZoom                            // a viewport that prevents zooming
 	NoteRefresh                         // meta refresh
-	NoteNoAlt                           // the source of an image, or the link of an area, without an alt attribute
-	NoteFrame                           // the source of a frame without a title
-	NoteSkips                           // a heading that skips a level: "h4 after h2"
-	NoteIDTwice                         // an id of two elements
+	NoteNoAlt                           // source of an image, or link of an area, without alt
+	NoteFrame                           // source of a frame without a title
+	NoteSkips                           // a skipped heading level: "h4 after h2"
+	NoteIDTwice                         // an id that occurs twice
 )
 
-// maxNotes bounds the notes of a document, and maxNote their text, in octets.
+// maxNotes is the most notes of a document, maxNote the most octets of their text.
 const (
 	maxNotes = 1000
 	maxNote  = 1024
 )
 
-// notes are what a scan has noted; the text is in the source.
+// notes collects the notes of a scan, as spans of the source.
 type notes struct {
 	list   []noteSpan
 	level  name     // of the last heading
@@ -64,7 +64,7 @@ func (n *notes) add(name NoteName, value span) {
 	}
 }
 
-// look notes what is to be said of a start tag (WCAG 1.1.1, 1.3.1, 4.1.2).
+// look adds the notes for a start tag (WCAG 1.1.1, 1.3.1, 4.1.2).
 func (n *notes) look(s *scanner) {
 	t := &s.tag
 	switch t.id {
@@ -101,7 +101,7 @@ func (n *notes) look(s *scanner) {
 	}
 }
 
-// isNamed says whether a tag has a name for who cannot see its element.
+// isNamed reports whether a tag has an accessible name.
 func (t *tag) isNamed() bool {
 	for i := range t.attrs {
 		switch a := &t.attrs[i]; a.id {
@@ -128,7 +128,8 @@ func (t *tag) first(id name) span {
 	return v
 }
 
-// headingText is a piece of the text of the heading whose content begins at pos; empty where it has none.
+// headingText returns a part of the text of the heading whose content begins at pos; empty if
+// it has no text.
 func headingText(src []byte, pos int) span {
 	for pos < len(src) {
 		switch c := src[pos]; {
@@ -149,7 +150,8 @@ func headingText(src []byte, pos int) span {
 	return span{}
 }
 
-// addNotes decodes what the scan has noted, and notes what is in the head. nodes are those of the elements.
+// addNotes decodes the notes of the scan and adds those of the head. nodes are those of the
+// elements.
 func (r *reader) addNotes(src []byte, nodes []*html.Node) {
 	for _, n := range r.found.notes.list {
 		switch n.Name {
@@ -182,7 +184,7 @@ func (r *reader) addNotes(src []byte, nodes []*html.Node) {
 	}
 }
 
-// noteTwins notes each id that stands in the document more than once.
+// noteTwins notes each id that occurs more than once.
 func (r *reader) noteTwins(src []byte) {
 	n := &r.found.notes
 	for _, id := range r.found.ids {

@@ -10,17 +10,17 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Odd is a reference that nobody can follow: malformed, or of a scheme or a mail
-// address that is none.
+// Odd is a reference that cannot be followed: malformed, or with an unknown scheme or an
+// invalid mail address.
 type Odd struct{ Text, Why string }
 
-// maxOdd and maxOddText bound what is kept of them, for one document and of one text in bytes.
+// maxOdd is the most Odd references kept of a document, maxOddText the most bytes of one.
 const (
 	maxOdd     = 100
 	maxOddText = 512
 )
 
-// schemes are those that a link may have beside http and https.
+// schemes are the known schemes other than http and https.
 var schemes = []string{"mailto", "tel", "sms", "javascript", "data", "ftp", "ftps", "sftp", "file", "news", "nntp",
 	"irc", "ircs", "magnet", "geo", "xmpp", "sip", "sips",
 	"urn", "doi", "git", "ssh", "svn", "webcal", "whatsapp", "skype", "tg", "intent", "market", "blob", "about",
@@ -29,8 +29,8 @@ var schemes = []string{"mailto", "tel", "sms", "javascript", "data", "ftp", "ftp
 	"callto", "fax", "ldap", "telnet", "rtsp", "info", "cid", "mid", "chrome", "slack", "zoommtg", "msteams",
 	"android-app", "ios-app"}
 
-// OddScheme says what is wrong with a reference that has a scheme other than http
-// and https; other says that it has one.
+// OddScheme says what is wrong with a reference that has a scheme other than http and https;
+// other reports whether it has one.
 func OddScheme(ref string) (why string, other bool) {
 	if !foreignScheme(ref) {
 		return "", false
@@ -46,17 +46,17 @@ func OddScheme(ref string) (why string, other bool) {
 	return "", true
 }
 
-// OddURL says why a reference is no URL: err is that of resolving it.
+// OddURL formats the error of resolving a reference.
 func OddURL(err error) string { return "no URL: " + err.Error() }
 
-// oddMail says what is wrong with the rest of a mailto URL (RFC 6068).
+// oddMail says what is wrong with the part of a mailto URL after the scheme (RFC 6068).
 func oddMail(rest string) string {
 	to, query, _ := strings.Cut(rest, "?")
 	decoded, err := url.PathUnescape(to)
 	if err != nil {
 		return "mailto: " + err.Error()
 	}
-	if decoded == "" && query != "" { // whoever clicks says to whom
+	if decoded == "" && query != "" { // the user enters the address
 		return ""
 	}
 	for address := range strings.SplitSeq(decoded, ",") {
@@ -67,8 +67,8 @@ func oddMail(rest string) string {
 	return ""
 }
 
-// skipped counts a reference that is no link to follow, and notes it where that is a
-// mistake of the page. What a script, a form or a hint to the browser says is none.
+// skipped counts a reference that is not followed, and records it if it is a mistake in the
+// page. References of scripts, forms and hints are not recorded.
 func (s *linkSet) skipped(ref string, l Link, err error) {
 	why := ""
 	switch {

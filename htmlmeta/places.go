@@ -1,6 +1,6 @@
 package htmlmeta
 
-// form is how an attribute holds its links.
+// form is the syntax in which an attribute holds links.
 type form uint8
 
 const (
@@ -9,26 +9,25 @@ const (
 	srcset          // image candidates: HTML §4.8.4.2.1
 	cssStyle        // declarations with url()
 	document        // a whole document: srcdoc
-	refresh         // a meta's content, where it is a refresh
-	param           // a param's value, where its name says it is a URL
+	refresh         // a meta's content, if it is a refresh
+	param           // a param's value, if its name says that it is a URL
 	archives        // applet: references separated by commas, relative to codebase
-	linkHref        // a link element's href: what it is, its rel says
-	background      // what a script makes a background of: a URL, or url()
+	linkHref        // a link element's href; rel determines the kind
+	background      // turned into a background by scripts: a URL, or url()
 	handler         // code that may lead elsewhere: location.href = 'x'
 	choice          // an option's value: a URL in a menu that leads to pages
-	aside           // no link: read for the sake of the others, or a directive
+	aside           // no link, but needed by other rows or as a directive
 )
 
-// place is one row of the table: this attribute of this tag holds links.
+// place is a row of the table: an attribute of a tag that holds links.
 type place struct {
-	tag, attr string // tag "*" is every tag
+	tag, attr string // tag "*" means every tag
 	form      form
 	kind      LinkKind
 }
 
-// places says where links are in HTML, XHTML and SVG. Reading and rewriting
-// both go by this table. Links in style sheets are in css.go, those in
-// response headers in linkheader.go.
+// places says where links are in HTML, XHTML and SVG, for reading and rewriting. For links in
+// style sheets see css.go, for response headers linkheader.go.
 var places = []place{
 	// links to pages
 	{"a", "href", oneURL, Navigation},
@@ -39,7 +38,7 @@ var places = []place{
 	{"frame", "longdesc", oneURL, Navigation},
 	{"iframe", "longdesc", oneURL, Navigation},
 
-	// what a link element is, its rel says (see linkKind)
+	// rel determines the kind of a link element (see linkKind)
 	{"link", "href", linkHref, Requisite},
 	{"link", "imagesrcset", srcset, Requisite},
 	{"link", "xlink:href", linkHref, Requisite},
@@ -55,7 +54,7 @@ var places = []place{
 	{"applet", "object", archives, Requisite},
 	{"param", "value", param, Requisite},
 
-	// pictures, sound, video
+	// images, audio, video
 	{"img", "src", oneURL, Requisite},
 	{"img", "srcset", srcset, Requisite},
 	{"img", "lowsrc", oneURL, Requisite},
@@ -98,7 +97,7 @@ var places = []place{
 	{"radialgradient", "href", oneURL, Requisite},
 	{"*", "xlink:href", oneURL, Requisite},
 
-	// what scripts load later
+	// loaded later by scripts
 	{"*", "data-src", oneURL, Requisite},
 	{"*", "data-srcset", srcset, Requisite},
 	{"img", "data-original", oneURL, Requisite},
@@ -110,16 +109,16 @@ var places = []place{
 	{"*", "data-background", background, Speculative},
 	{"*", "data-background-image", background, Speculative},
 
-	// what code leads to
+	// used by code
 	{"*", "onclick", handler, Speculative},
 	{"option", "value", choice, Speculative},
 
-	// where forms go: a crawler sends none, a mirror rewrites them
+	// form targets: a crawler submits no forms, a mirror rewrites them
 	{"form", "action", oneURL, Form},
 	{"button", "formaction", oneURL, Form},
 	{"input", "formaction", oneURL, Form},
 
-	// attributes that other rows and the directives need
+	// needed by other rows and directives
 	{"a", "rel", aside, 0},
 	{"area", "rel", aside, 0},
 	{"form", "rel", aside, 0},
@@ -137,7 +136,7 @@ var places = []place{
 	{"html", "lang", aside, 0},
 	{"html", "xml:lang", aside, 0},
 
-	// and the notes
+	// needed by notes
 	{"link", "hreflang", aside, 0},
 	{"img", "alt", aside, 0},
 	{"img", "role", aside, 0},
@@ -158,13 +157,13 @@ var places = []place{
 	{"frame", "title", aside, 0},
 }
 
-// otherTags are tags without a place of their own whose content is special.
+// otherTags are tags without links whose content is special.
 var otherTags = []string{
 	"title", "style", "template", "textarea", "xmp", "noembed", "noframes", "plaintext", "svg", "math",
 	"h1", "h2", "h3", "h4", "h5", "h6", // in this order
 }
 
-// Numbers of the tags and attributes that code asks for by name.
+// Numbers of tags and attributes that are used in code.
 var (
 	tagNames  = newNames(tagList())
 	attrNames = newNames(attrList())
@@ -210,8 +209,7 @@ const (
 	maxAttrs = 64 // one bit each in attrSet
 )
 
-// placeTable is places by number: placeOf[tag][attr] is the row's index plus
-// one, or 0 where nothing is.
+// placeTable indexes places: placeOf[tag][attr] is the index of the row plus one, or 0.
 func placeTable() *[maxTags][maxAttrs]uint8 {
 	if len(tagNames.list) > maxTags || len(attrNames.list) > maxAttrs {
 		panic("htmlmeta: too many names")
@@ -236,8 +234,8 @@ func setPlace(t *[maxTags][maxAttrs]uint8, tag name, attr string, row int) {
 	t[tag][attrNames.of(attr)] = uint8(row + 1)
 }
 
-// rawTextTags are those whose content is no markup (HTML §13.2.6: RCDATA,
-// RAWTEXT and script data). noscript is not among them: no scripts are run.
+// rawTextTags are the tags whose content is not markup (HTML §13.2.6: RCDATA, RAWTEXT and
+// script data). noscript is not among them, since scripting is off.
 func rawTextTags() *[maxTags]bool {
 	t := new([maxTags]bool)
 	for _, s := range []string{"script", "style", "title", "textarea", "xmp", "iframe", "noembed",

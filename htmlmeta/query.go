@@ -10,16 +10,16 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Selected is an element that a selector selects.
+// Selected is an element matched by a selector.
 type Selected struct {
 	Tag   string
-	Text  string // its text, blanks made one
+	Text  string // its text, white space collapsed
 	Attrs []html.Attribute
 }
 
-// Query selects in the whole tree of a page, for people: what a selector of
-// their own would find. It is slow beside Read, which looks at a small tree of
-// the tags that matter. An error is the selector's, or a tree that is too deep.
+// Query applies a user's CSS selector to the full tree of a page. It is slow compared with
+// Read, which builds a small tree of the relevant tags. The error is about the selector, or a
+// tree that is too deep.
 func Query(p Page, selector string) ([]Selected, error) {
 	sel, err := cascadia.Compile(selector)
 	if err != nil {
@@ -40,12 +40,12 @@ func Query(p Page, selector string) ([]Selected, error) {
 	return found, nil
 }
 
-// wholeTree is the whole tree of a page; an error says that it is too deep.
+// wholeTree parses the full tree of a page; the error means that it is too deep.
 func wholeTree(p Page) (*html.Node, error) {
 	return html.ParseWithOptions(bytes.NewReader(textOf(p)), html.ParseOptionEnableScripting(false))
 }
 
-// textOf is a page's body in UTF-8, by the charset that Read finds.
+// textOf returns a page's body in UTF-8, decoded with the charset that Read finds.
 func textOf(p Page) []byte {
 	code, body, _, asXML := textAndKind(p)
 	if code.wide() {

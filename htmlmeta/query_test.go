@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// x/net/html keeps what a template holds in the tree, below it.
+// Unlike in browsers, the content of a template is queried too: x/net/html has it as
+// children.
 func TestQuery(t *testing.T) {
 	page := `<!doctype html><html lang=de><title>T</title><main><h1 id=a class="x y">One  <b>two</b></h1><p>три</p></main><p>four<template><p>five</template>`
 	for _, c := range []struct{ charset, body, selector, want string }{

@@ -2,8 +2,8 @@ package htmlmeta
 
 import "bytes"
 
-// skipMarkup skips what begins with "<!" or "<?": comments, doctypes, CDATA
-// sections in foreign content, and what the standard calls bogus comments.
+// skipMarkup skips what begins with "<!" or "<?": comments, doctypes, CDATA sections in foreign
+// content, and bogus comments.
 func (s *scanner) skipMarkup() {
 	rest := s.src[s.pos:]
 	switch {
@@ -22,7 +22,7 @@ func (s *scanner) skipMarkup() {
 
 func (s *scanner) skipBogus(p int) { s.pos = indexFrom(s.src, p, ">") }
 
-// indexFrom gives the offset behind the first sep from p on, or the end.
+// indexFrom returns the offset after the first sep from p on, or len(src).
 func indexFrom(src []byte, p int, sep string) int {
 	if p >= len(src) {
 		return len(src)
@@ -34,9 +34,9 @@ func indexFrom(src []byte, p int, sep string) int {
 	return p + i + len(sep)
 }
 
-// doctypeEnd gives the offset behind a doctype of XML whose name begins at p,
-// behind its internal subset, too: what stands in quotes, comments and
-// instructions ends nothing (XML §2.8).
+// doctypeEnd returns the offset after an XML doctype whose name begins at p, including its
+// internal subset. Brackets in quotes, comments and processing instructions do not count (XML
+// §2.8).
 func doctypeEnd(src []byte, p int) int {
 	for depth := 0; p < len(src); {
 		switch rest := src[p:]; {
@@ -61,9 +61,8 @@ func doctypeEnd(src []byte, p int) int {
 	return len(src)
 }
 
-// commentEnd gives the offset behind the comment whose text begins at p. It
-// ends with --> or --!>, and "<!-->" and "<!--->" are whole comments (HTML
-// §13.2.5.43 to 13.2.5.51).
+// commentEnd returns the offset after the comment whose text begins at p. A comment ends with
+// --> or --!>; "<!-->" and "<!--->" are complete comments (HTML §13.2.5.43 to 13.2.5.51).
 func commentEnd(src []byte, p int) int {
 	rest := src[p:]
 	if bytes.HasPrefix(rest, []byte(">")) {
@@ -90,8 +89,8 @@ func commentEnd(src []byte, p int) int {
 	}
 }
 
-// rawEnd gives the offset of the end tag of tag from p on, or the end of the
-// document (HTML §13.2.5.9 to 13.2.5.14).
+// rawEnd returns the offset of the next end tag of tag from p on, or len(src) (HTML §13.2.5.9
+// to 13.2.5.14).
 func rawEnd(src []byte, p int, tag string) int {
 	for {
 		i := bytes.Index(src[p:], []byte("</"))
@@ -106,14 +105,14 @@ func rawEnd(src []byte, p int, tag string) int {
 	}
 }
 
-// isTagAt says whether the whole tag name stands at p.
+// isTagAt reports whether the complete tag name is at p.
 func isTagAt(src []byte, p int, tag string) bool {
 	end := p + len(tag)
 	return end < len(src) && class[src[end]]&(blank|slash|gt) != 0 && equalFold(src[p:end], tag)
 }
 
-// scriptEnd gives the offset of a script's end tag. Within <!-- --> a nested
-// <script> hides its own end tag (HTML §13.2.5.15 to 13.2.5.31).
+// scriptEnd returns the offset of a script's end tag. Within <!-- -->, a nested <script> hides
+// its own end tag (HTML §13.2.5.15 to 13.2.5.31).
 func scriptEnd(src []byte, p int) int {
 	for {
 		i := bytes.IndexByte(src[p:], '<')
@@ -123,7 +122,7 @@ func scriptEnd(src []byte, p int) int {
 		p += i
 		switch {
 		case bytes.HasPrefix(src[p:], []byte("<!--")):
-			end, found := escapedScript(src, p+2) // its dashes may end it too: <!-->
+			end, found := escapedScript(src, p+2) // its dashes may also end it: <!-->
 			if found {
 				return end
 			}
@@ -136,8 +135,8 @@ func scriptEnd(src []byte, p int) int {
 	}
 }
 
-// escapedScript goes on from a script's "<!--". It finds the end tag, or else
-// where the escape ends.
+// escapedScript continues after a script's "<!--". It returns the position of the end tag or,
+// with found false, of the end of the escape.
 func escapedScript(src []byte, p int) (end int, found bool) {
 	nested := false
 	for ; p < len(src); p++ {

@@ -15,52 +15,49 @@ import (
 	"curtsy/usage"
 )
 
-// Page is a response as it is read.
+// Page is a response to be read.
 type Page struct {
-	URL    weburl.URL  // where it came from; references are relative to it
-	Header http.Header // the response header; nil is none
-	// Body is the body without content codings, maybe cut at a limit. It is
-	// not changed, and nothing of the Document points into it.
+	URL    weburl.URL  // its URL, to which references are relative
+	Header http.Header // the response header; may be nil
+	// Body is the decoded body, possibly truncated. It is not modified, and the Document does
+	// not refer to it.
 	Body []byte
-	// Tags are what a Document of this very body has, for Rewrite; nil where that is
-	// not known.
+	// Tags are Document.Tags of the same body, for Rewrite; nil if unknown.
 	Tags []uint32
 }
 
-// Document is what a page says.
+// Document is the result of reading a page.
 type Document struct {
 	Kind       Kind
 	Directives Directives
-	// Links are in the order of the document, those of headers first, each
-	// URL once for each LinkKind.
+	// Links are in document order, after those of headers; each URL occurs once per LinkKind.
 	Links   []Link
 	Capped  bool // there were more than MaxLinks
 	Skipped Skipped
-	Odd     []Odd // the first of those that are a mistake
+	Odd     []Odd // references that are mistakes, at most maxOdd
 
 	Base      weburl.URL // of the base element; zero if there is none
-	Canonical weburl.URL // zero if none is named
+	Canonical weburl.URL // zero if there is none
 
 	Title, Lang, Charset string
 	Notes                []Note
 
-	// IDs are what a fragment of the page's URL may name, in order, some perhaps more
-	// than once; Fragments, those that its links name, each once, by link and text. Where
-	// it is Capped there are more.
+	// IDs are the ids and names that a fragment of the page's URL may refer to, in order,
+	// possibly with duplicates. Fragments are those that its links name, each once, by link and
+	// text. Both are incomplete if the document is Capped.
 	IDs       []string
 	Fragments []Fragment
 
-	// Tags are the places in the body of the tags that Rewrite has to see, in order;
-	// nil where it has to look for them: in XML, in what has no charset of octets,
-	// and in what is no page.
+	// Tags are the offsets in the body of the tags that Rewrite needs, in order; nil for XML,
+	// for charsets that must be decoded first, and for other documents.
 	Tags []uint32
 }
 
-// maxInner bounds how deep a srcdoc in a srcdoc is read.
+// maxInner is the deepest nesting of srcdoc documents that is read.
 const maxInner = 3
 
-// Read reads a page. It never fails: what cannot be read is not there. It
-// may be called from any number of goroutines.
+// Read reads a page. It never fails: what cannot be read is ignored. It is safe for concurrent
+// use.
 func Read(p Page, o Options) Document {
 	r := readers.Get().(*reader)
 	defer r.free()
@@ -72,14 +69,14 @@ func Read(p Page, o Options) Document {
 	return r.doc
 }
 
-// reader holds what is used again from page to page.
+// reader holds buffers that are reused for further pages.
 type reader struct {
 	doc   Document
 	links linkSet
 	scan  scanner
 	found elements
 	tree  tree
-	inner int // how deep in srcdoc
+	inner int // nesting depth of srcdoc
 	dec   *encoding.Decoder
 
 	places tagPlaces
@@ -105,7 +102,7 @@ func (r *reader) free() {
 func (r *reader) read(p Page) {
 	code, body, kind, asXML := textAndKind(p)
 	if kind == Other && strings.HasSuffix(p.URL.Path(), ".webmanifest") {
-		kind = Manifest // some servers say text/plain
+		kind = Manifest // some servers send it as text/plain
 	}
 	r.doc.Kind = kind
 	r.readHeader(p.Header)
@@ -134,8 +131,8 @@ func (r *reader) read(p Page) {
 	}
 }
 
-// textAndKind is what the header and the first octets of a page say of it, and its body: in
-// UTF-8 if its charset is not one of octets.
+// textAndKind determines charset and kind of a page from its header and first octets, and
+// returns its body, decoded if the charset is wide.
 func textAndKind(p Page) (code textCode, body []byte, kind Kind, asXML bool) {
 	code, body = codeByHeader(p.Header, p.Body), p.Body
 	if code.wide() {
@@ -145,8 +142,8 @@ func textAndKind(p Page) (code textCode, body []byte, kind Kind, asXML bool) {
 	return code, body, kind, asXML
 }
 
-// readHeader reads the links of the Link and Refresh headers. They are
-// relative to the page's URL, whatever its base (RFC 8288 §3.2).
+// readHeader reads the Link and Refresh headers. Their URLs are relative to the page's URL,
+// whatever its base (RFC 8288 §3.2).
 func (r *reader) readHeader(h http.Header) {
 	for _, line := range h["Link"] {
 		eachHeaderLink(line, func(l headerLink) {
@@ -181,7 +178,7 @@ func (r *reader) readCSS(body []byte, code textCode) {
 	r.links.addCSS(bytes.TrimPrefix(body, []byte(bomUTF8)), Link{Tag: "css", Kind: Requisite})
 }
 
-// cssCharset reads @charset "x"; at the start (CSS Syntax §3.2).
+// cssCharset reads @charset "x"; at the beginning (CSS Syntax §3.2).
 func cssCharset(body []byte) string {
 	rest, ok := bytes.CutPrefix(body, []byte(`@charset "`))
 	if !ok {
@@ -194,7 +191,7 @@ func cssCharset(body []byte) string {
 	return string(label)
 }
 
-// readMarkup scans, builds the small tree, and selects in it.
+// readMarkup scans the page, builds the small tree, and selects in it.
 func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 	wide := code.wide()
 	body = r.scanAll(body, &code, xml)
@@ -233,8 +230,8 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 	r.tree.release()
 }
 
-// scanAll finds the elements and, by them, the charset. It gives the body in
-// which the elements' offsets are.
+// scanAll finds the elements and the charset. It returns the body to which the offsets of the
+// elements refer.
 func (r *reader) scanAll(body []byte, code *textCode, xml bool) []byte {
 	r.collect(body, xml)
 	if !code.known() {
@@ -265,7 +262,7 @@ func (r *reader) collect(body []byte, xml bool) {
 	r.found.collect(&r.scan)
 }
 
-// declared is the charset that the document itself names.
+// declared returns the charset that the document itself declares.
 func (r *reader) declared(body []byte, xml bool) textCode {
 	if bytes.HasPrefix(body, []byte("<?xml")) {
 		if c := codeByMeta(xmlCharset(body)); c.known() {
@@ -285,7 +282,7 @@ func (r *reader) declared(body []byte, xml bool) textCode {
 	return textCode{}
 }
 
-// metaCharset is the label that a meta element names (HTML §13.2.3.2).
+// metaCharset returns the label of a meta element (HTML §13.2.3.2).
 func (r *reader) metaCharset(el *element, src []byte) string {
 	var label, content, pragma string
 	for _, a := range r.found.attrs[el.attrs.from:el.attrs.to] {
@@ -319,8 +316,7 @@ func xmlCharset(body []byte) string {
 	return string(label)
 }
 
-// readInner reads a srcdoc: a document whose links are this one's, whose
-// metas are its own.
+// readInner reads a srcdoc document. Its links are added to the page's, its metas are not.
 func (r *reader) readInner(text string) {
 	if r.inner >= maxInner || text == "" {
 		return
@@ -336,7 +332,7 @@ func (r *reader) readInner(text string) {
 	r.links.capped = r.links.capped || in.links.capped
 }
 
-// setCode says how decode is to decode.
+// setCode sets the charset for decode.
 func (r *reader) setCode(code textCode) {
 	r.links.code, r.dec = code, nil
 	if code.enc != nil && !code.wide() {
@@ -344,7 +340,7 @@ func (r *reader) setCode(code textCode) {
 	}
 }
 
-// decode appends the text of a raw value.
+// decode appends the decoded text of a raw value.
 func (r *reader) decode(dst, raw []byte, entities bool) []byte {
 	text := raw
 	if !isASCIIBytes(raw) {
@@ -380,7 +376,7 @@ func isASCIIBytes(b []byte) bool {
 	return true
 }
 
-// decodeAll decodes a whole body.
+// decodeAll decodes a complete body.
 func decodeAll(code textCode, body []byte) []byte {
 	text, err := code.enc.NewDecoder().Bytes(body)
 	if err != nil {

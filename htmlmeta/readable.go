@@ -8,9 +8,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Readable is the tree of what a person reads in a page: without what ReadText
-// leaves out and what must not be shown in results, its links absolute. An error
-// says that it is no HTML or too deep.
+// Readable returns the tree of the readable content of a page: without what ReadText leaves out
+// and what must not be shown in results, with absolute links. The error means that it is not
+// HTML or nested too deep.
 func Readable(p Page) (*html.Node, error) {
 	var err error
 	root := mostlyText(func(frugal bool) (root *html.Node, length int) {
@@ -37,12 +37,12 @@ func readable(p Page, frugal bool) (*html.Node, int, error) {
 	return root, t.length, nil
 }
 
-// pruner takes out of a tree what is not read.
+// pruner removes from a tree what is not read.
 type pruner struct {
 	textRules
-	base   *url.URL // nil: references stay as they are
+	base   *url.URL // nil: references stay unchanged
 	quiet  bool     // between <!--noindex--> and <!--/noindex-->
-	length int      // octets of text that are left
+	length int      // octets of the remaining text
 }
 
 func (t *pruner) prune(n *html.Node) {
@@ -112,8 +112,8 @@ func (t *pruner) findBase(head *html.Node) {
 	}
 }
 
-// absolute is a reference as it stands in a text that leaves its page; "" is one
-// that leads nowhere from there.
+// absolute resolves a reference for text that is used outside of its page; "" if it cannot be
+// used there.
 func (t *pruner) absolute(ref string) string {
 	u, err := url.Parse(strings.TrimSpace(ref))
 	if err != nil || t.base == nil {

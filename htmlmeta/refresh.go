@@ -2,9 +2,9 @@ package htmlmeta
 
 import "strings"
 
-// parseRefresh reads the value of a refresh, "5; url=/next", and gives where
-// in s its URL stands; !ok if it names none (HTML §4.2.5.3, shared
-// declarative refresh steps). Other than there, the time may be missing.
+// parseRefresh parses the value of a refresh, "5; url=/next", and returns the position of its
+// URL; ok is false if it has none (HTML §4.2.5.3, shared declarative refresh steps). Unlike
+// there, the time may be missing.
 func parseRefresh(s string) (url span, ok bool) {
 	i := skip(s, 0, asciiBlank)
 	time := i
@@ -33,7 +33,7 @@ func parseRefresh(s string) (url span, ok bool) {
 	return span{i, end}, i < end
 }
 
-// skipURLEquals skips "url =" in any case, if it stands at i.
+// skipURLEquals skips "url =" at i, ignoring case.
 func skipURLEquals(s string, i int) int {
 	if len(s)-i < 3 || !strings.EqualFold(s[i:i+3], "url") {
 		return i
@@ -45,7 +45,7 @@ func skipURLEquals(s string, i int) int {
 	return skip(s, j+1, asciiBlank)
 }
 
-// skip gives the first index from i on whose octet is not in set.
+// skip returns the first index from i on whose octet is not in set.
 func skip(s string, i int, set string) int {
 	for i < len(s) && strings.IndexByte(set, s[i]) >= 0 {
 		i++

@@ -9,72 +9,71 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Change is what is to become of a reference.
+// Change says how a reference is changed.
 type Change uint8
 
 const (
-	Leave  Change = iota // as it stands
-	Local                // another reference, to a file of the same tree
-	Live                 // another reference, absolute
-	Silent               // nothing a browser would load: the attribute is renamed, the URL stays legible in it
+	Leave  Change = iota // keep it
+	Local                // replace it by a reference to a local file
+	Live                 // replace it by an absolute reference
+	Silent               // disable it: the attribute is renamed, so that no browser loads the URL, which stays readable
 )
 
-// Reference is one reference of a document, while it is rewritten.
+// Reference is a reference of a document being rewritten.
 type Reference struct {
 	Link
-	Text     string // as written, without entities and escapes
+	Text     string // as written, with entities and escapes decoded
 	Fragment string // with its '#', or ""
-	Plain    bool   // it is relative to the page's own URL: see Rewriting.Known
+	Plain    bool   // relative to the page's own URL: see Rewriting.Known
 }
 
-// Rewriting says what Rewrite is to change.
+// Rewriting are the options of Rewrite.
 type Rewriting struct {
-	// Ref decides about one reference. The new text is ASCII and holds no
-	// blanks, quotes, parentheses and commas.
+	// Ref decides about a reference. The new text must be ASCII without blanks, quotes,
+	// parentheses and commas.
 	Ref func(Reference) (Change, string)
-	// Known is asked before Ref about an attribute that is one reference: octets of ASCII
-	// that mean what they are, relative to the page's own URL. Where it knows that Ref would
-	// make it a Local one, it gives that, "" for one that is so already. nil knows nothing.
+	// Known, if not nil, is called before Ref for attributes that hold a single reference in
+	// unescaped ASCII, relative to the page's own URL. If it knows that Ref would return Local,
+	// it returns the new reference, or "" if that is the same.
 	Known func(ref []byte, kind LinkKind) (to string, ok bool)
-	// Head is put in at the beginning of the head, before all that the page has
-	// there itself; in documents of srcdoc too.
+	// Head is inserted at the beginning of the head, also of srcdoc documents.
 	Head string
 	// NoTranslate puts translate="no" on the html element.
 	NoTranslate bool
-	// Policy is a Content-Security-Policy to be put into pages; "" puts in none.
+	// Policy is a Content-Security-Policy to insert into pages; "": none.
 	Policy string
-	// Script is the reference of a script that comes before those of a page; a
-	// page without any gets none.
+	// Script is the URL of a script to insert before those of a page; pages without scripts do
+	// not get it.
 	Script string
-	// Inline gives the markup of an SVG sprite whose parts a page uses, with
-	// prefix in front of all its ids, and the URL that its references are
-	// resolved against; "" if there is none. nil inlines nothing.
+	// Inline returns the markup of an SVG sprite of which a page uses parts, with prefix added
+	// to all its ids, and the base URL of its references; "" if there is none. If Inline is
+	// nil, nothing is inlined.
 	Inline func(u weburl.URL, prefix string) (markup string, base weburl.URL)
-	// Room, where it is not nil, is memory that the Body may be put in: what it held is
-	// overwritten, and it becomes what the next page may have.
+	// Room, if not nil, is a buffer that Body may use. Rewrite overwrites it and stores the
+	// grown buffer there for the next page.
 	Room *[]byte
-	// Stop, where it is not nil, is asked at each tag and reference: once it is
-	// true, the rest is not read, and the page is Partial.
+	// Stop, if not nil, is called at each tag and reference. Once it returns true, rewriting
+	// stops, and the result is Partial.
 	Stop func() bool
 }
 
-// Rewritten is a page after rewriting.
+// Rewritten is the result of Rewrite.
 type Rewritten struct {
 	Body    []byte
-	Changed bool // if not, Body is the page's own
+	Changed bool // if false, Body is the page's own
 	Kind    Kind
-	Partial bool // it was stopped, and its Body means nothing
-	// NeedsHTTP are the things in the page that browsers refuse on a file:
-	// URL: "module", "fetch", "worker", "use".
+	Partial bool // stopped by Rewriting.Stop; Body is invalid
+	// NeedsHTTP lists features of the page that browsers refuse for file: URLs: "module",
+	// "fetch", "worker", "use".
 	NeedsHTTP []string
-	// Scripted says that the page got the script of Rewriting.
+	// Scripted means that Rewriting.Script was inserted.
 	Scripted bool
 }
 
-// Rewrite replaces the references of a page and leaves every other octet as
-// it is. References are those that Read reads, by the same table; they are
-// resolved against the base, which is then removed, as are CSP in metas, and
-// integrity and crossorigin where what they guard is now a local file.
+// Rewrite replaces the references of a page and leaves all other octets unchanged. It rewrites
+// the references that Read reads, by the same table. They are resolved against the base
+// element, which is then removed, as are CSP in metas, and integrity and crossorigin of
+// references that became local.
 func Rewrite(p Page, o Rewriting) Rewritten {
 	r := readers.Get().(*reader)
 	defer r.free()
@@ -111,12 +110,12 @@ func Rewrite(p Page, o Rewriting) Rewritten {
 	return out
 }
 
-// isSVG says whether an XML document is a picture: of other XML, such as
-// feeds and sitemaps, references are data and stay as they are.
+// isSVG reports whether an XML document is an SVG image. In other XML, such as feeds and
+// sitemaps, references are data and are not changed.
 func isSVG(body []byte) bool { return XMLRoot(body) == "svg" }
 
-// XMLRoot is the local name of an XML document's root element, behind comments,
-// instructions and a doctype; "" if body does not reach so far.
+// XMLRoot returns the local name of an XML document's root element, after comments, processing
+// instructions and doctype; "" if there is none in body.
 func XMLRoot(body []byte) string {
 	s := scanner{src: body, xml: true, every: true}
 	if !s.next() || s.tag.end {
@@ -126,30 +125,30 @@ func XMLRoot(body []byte) string {
 	return name[strings.IndexByte(name, ':')+1:]
 }
 
-// rewriter copies src to out, piece by piece, with edits in between.
+// rewriter copies src to out and applies edits.
 type rewriter struct {
 	r        *reader
 	o        Rewriting
-	home     weburl.URL // what references are relative to, where Known may be asked
+	home     weburl.URL // the page's URL, for which Known may be called
 	src, out []byte
-	last     int // what lies before is copied
+	last     int // offset up to which src is copied
 	changed  bool
-	edits    []edit // of the current tag, in any order
+	edits    []edit // of the current tag, unsorted
 	code     textCode
 	byHeader textCode
 	header   map[string][]string
 	xml      bool
-	numeric  bool // letters of other scripts in local references are character references
+	numeric  bool // write non-ASCII letters in local references as character references
 	hasBase  bool
-	front    string // to be put in at the beginning of the head
-	html     bool   // the html element has been seen
-	scripted bool   // front has the script of Rewriting
+	front    string // to be inserted at the beginning of the head
+	html     bool   // the html element was seen
+	scripted bool   // front includes Rewriting.Script
 	needs    []string
 	sprites  []sprite
 	partial  bool
 }
 
-// stopped says whether nobody wants the page any more.
+// stopped reports whether Rewriting.Stop asked to stop.
 func (w *rewriter) stopped() bool {
 	w.partial = w.partial || w.o.Stop != nil && w.o.Stop()
 	return w.partial
@@ -165,8 +164,8 @@ func (w *rewriter) edit(at span, text string) {
 	w.edits = append(w.edits, edit{at, text})
 }
 
-// apply does the edits noted so far. Those that lie before what is copied, or
-// within another one, are dropped: only broken markup has such.
+// apply applies the pending edits. It drops edits before what is copied, and overlapping ones,
+// which occur in broken markup only.
 func (w *rewriter) apply() {
 	if len(w.edits) > 1 {
 		slices.SortStableFunc(w.edits, func(a, b edit) int { return a.at.from - b.at.from })
@@ -176,7 +175,7 @@ func (w *rewriter) apply() {
 			continue
 		}
 		if !w.changed {
-			w.out = slices.Grow(w.out, len(w.src)+len(w.src)/8+256) // growing by itself, it would be there twice
+			w.out = slices.Grow(w.out, len(w.src)+len(w.src)/8+256) // growing by append would need twice the memory
 		}
 		w.out = append(append(w.out, w.src[w.last:e.at.from]...), e.text...)
 		w.last, w.changed = e.at.to, true
@@ -196,8 +195,8 @@ func (w *rewriter) need(what string) {
 	}
 }
 
-// ref asks what is to become of a reference; ok false leaves it alone: it is
-// no URL of ours, or a place in this very document.
+// ref decides about a reference. It leaves references to other schemes and to places in the
+// same document.
 func (w *rewriter) ref(text string, l Link) (Change, string) {
 	if w.stopped() {
 		return Leave, ""
@@ -209,7 +208,7 @@ func (w *rewriter) ref(text string, l Link) (Change, string) {
 		return Leave, ""
 	}
 	if bare == "" && l.Kind != Navigation && l.Kind != Form {
-		return Leave, "" // a part of this document, or nothing at all
+		return Leave, "" // a part of this document, or empty
 	}
 	u, err := w.r.links.resolve(bare)
 	if err != nil {
@@ -221,8 +220,8 @@ func (w *rewriter) ref(text string, l Link) (Change, string) {
 	return w.o.Ref(Reference{Link: l, Text: text, Fragment: fragment, Plain: plain})
 }
 
-// KindOf says how Read and Rewrite read a response: by its Content-Type, and
-// where that says nothing, by the beginning of its body.
+// KindOf says how Read and Rewrite treat a response: by its Content-Type or, if that says
+// nothing, by the beginning of its body.
 func KindOf(h http.Header, body []byte) Kind {
 	kind, _ := kindOf(h, body)
 	return kind
@@ -247,8 +246,8 @@ func indexByteOrLen(s string, c byte) int {
 	return len(s)
 }
 
-// encodeAll brings text that was decoded as a whole back into its charset,
-// with the byte order mark that the original had.
+// encodeAll encodes text that was decoded as a whole into its charset again, with the byte
+// order mark of the original.
 func encodeAll(code textCode, text, original []byte) []byte {
 	if !code.wide() {
 		return text

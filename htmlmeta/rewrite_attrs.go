@@ -17,7 +17,7 @@ func (w *rewriter) attributes(t *tag) {
 		}
 		p := &places[row[a.id]-1]
 		if seen&(1<<a.id) != 0 {
-			w.edit(w.withBlank(a), "") // of duplicates the first counts, but not for every reader
+			w.edit(w.withBlank(a), "") // the first duplicate counts, but not for every parser
 			continue
 		}
 		seen |= 1 << a.id
@@ -46,7 +46,7 @@ func (w *rewriter) relOf(t *tag) string {
 	return ""
 }
 
-// attribute rewrites one attribute by the form it has in the table.
+// attribute rewrites an attribute according to its form in the table.
 func (w *rewriter) attribute(t *tag, a *attr, f form, l Link) Change {
 	if f == linkHref {
 		l.Kind = linkKind(l.Rel, strings.ToLower(w.named(t, "as")))
@@ -86,7 +86,7 @@ func (w *rewriter) attribute(t *tag, a *attr, f form, l Link) Change {
 	return Leave
 }
 
-// known rewrites an attribute whose reference was met before; false if that is not known.
+// known rewrites an attribute by Rewriting.Known; false if that does not know it.
 func (w *rewriter) known(a *attr, kind LinkKind) bool {
 	if w.o.Known == nil || kind == Alternate || w.r.links.base != w.home || w.stopped() {
 		return false
@@ -107,7 +107,7 @@ func (w *rewriter) known(a *attr, kind LinkKind) bool {
 	return ok
 }
 
-// named is the value of another attribute of the tag.
+// named returns the value of another attribute of the tag.
 func (w *rewriter) named(t *tag, name string) string {
 	for i := range t.attrs {
 		if isName(w.src, &t.attrs[i], name) {
@@ -142,8 +142,8 @@ func (w *rewriter) single(a *attr, text string, l Link) Change {
 	return change
 }
 
-// liveAttr is put in front of the name of an attribute whose reference is
-// not to be loaded: it stays legible, and no browser follows it.
+// liveAttr is the prefix of renamed attributes, whose reference must not be loaded but stays
+// readable.
 const liveAttr = "data-live-"
 
 func (w *rewriter) silence(a *attr, value string) {
@@ -153,8 +153,8 @@ func (w *rewriter) silence(a *attr, value string) {
 	w.edit(a.whole(), liveAttr+name+`="`+w.encode(escapeAttr(value, '"'))+`"`)
 }
 
-// unguard drops what guards a file against change or asks a server for leave:
-// on a disk it forbids the file.
+// unguard removes integrity, crossorigin and codebase, which keep browsers from loading local
+// files.
 func (w *rewriter) unguard(t *tag) {
 	for i := range t.attrs {
 		a := &t.attrs[i]

@@ -30,10 +30,9 @@ func (w *rewriter) styleText(t *tag) {
 	}
 }
 
-// cssAt rewrites a stretch of the source that is CSS. In UTF-8 and ASCII the
-// references are replaced where they stand. Other charsets are decoded and
-// encoded again; where that would change other octets, the text is taken as
-// it is, octet by octet.
+// cssAt rewrites a part of the source that is CSS. In UTF-8 and ASCII, references are replaced
+// in place. Text in other charsets is decoded and encoded again or, if that would change other
+// octets, treated as octets.
 func (w *rewriter) cssAt(at span, l Link) {
 	raw := at.of(w.src)
 	if !mayHoldURL(raw) {
@@ -53,7 +52,7 @@ func (w *rewriter) cssAt(at span, l Link) {
 	})
 }
 
-// css rewrites CSS that is decoded; ok false if nothing changes.
+// css rewrites decoded CSS; ok is false if nothing changes.
 func (w *rewriter) css(src []byte, l Link) (out []byte, ok bool) {
 	if !mayHoldURL(src) {
 		return nil, false
@@ -66,7 +65,7 @@ func (w *rewriter) css(src []byte, l Link) (out []byte, ok bool) {
 	return append(out, src[last:]...), ok
 }
 
-// eachCSSEdit gives the edits of a piece of CSS.
+// eachCSSEdit calls f with the edits of a piece of CSS.
 func (w *rewriter) eachCSSEdit(src []byte, l Link, f func(edit)) {
 	named := l.Attr != ""
 	eachCSSRef(src, func(ref cssRef) bool {
@@ -88,7 +87,7 @@ func (w *rewriter) eachCSSEdit(src []byte, l Link, f func(edit)) {
 	})
 }
 
-// cssQuote is the quote that a reference has, if it has one.
+// cssQuote returns the quote of a reference, or "".
 func cssQuote(src []byte, at span) string {
 	if !at.empty() && (src[at.from] == '"' || src[at.from] == '\'') {
 		return string(src[at.from])
@@ -96,7 +95,7 @@ func cssQuote(src []byte, at span) string {
 	return ""
 }
 
-// silentCSS is an empty resource that still says which URL stood here.
+// silentCSS returns an empty data: URL that still shows the original URL.
 func silentCSS(url string, imported bool) string {
 	if imported {
 		return "data:text/css,"

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// candidates rewrites a srcset. Candidates that are not to be loaded go; if
-// none is left, the attribute does.
+// candidates rewrites a srcset. It removes candidates that must not be loaded, and disables the
+// attribute if none is left.
 func (w *rewriter) candidates(a *attr, text string, l Link) Change {
 	var spans []span
 	eachCandidate(text, func(at span) bool {
@@ -47,7 +47,7 @@ func (w *rewriter) candidates(a *attr, text string, l Link) Change {
 	return result
 }
 
-// inner rewrites a srcdoc, a document within an attribute.
+// inner rewrites a srcdoc document.
 func (w *rewriter) inner(a *attr, text string) {
 	if w.r.inner >= maxInner || text == "" {
 		return
@@ -68,8 +68,7 @@ func (w *rewriter) inner(a *attr, text string) {
 	}
 }
 
-// refresh rewrites the URL in a meta's content. One that is not to be loaded
-// would leave the tree by itself.
+// refresh rewrites the URL in a meta refresh. It disables one that must not be loaded.
 func (w *rewriter) refresh(t *tag, a *attr, text string, l Link) {
 	if !strings.EqualFold(w.named(t, "http-equiv"), "refresh") {
 		return
@@ -82,7 +81,7 @@ func (w *rewriter) refresh(t *tag, a *attr, text string, l Link) {
 	if change == Leave || change != Silent && to == text[at.from:at.to] {
 		return
 	}
-	// The plainest spelling: not every reader knows the others.
+	// In the simplest syntax, since not every parser knows the others.
 	i := skip(text, 0, asciiBlank)
 	if to = text[i:skip(text, i, "0123456789.")] + "; url=" + to; to[0] == ';' {
 		to = "0" + to
@@ -94,8 +93,7 @@ func (w *rewriter) refresh(t *tag, a *attr, text string, l Link) {
 	}
 }
 
-// archives rewrites an applet's files. They are relative to its codebase,
-// which goes.
+// archives rewrites an applet's files. They are relative to its codebase, which is removed.
 func (w *rewriter) archives(t *tag, a *attr, text string, l Link) {
 	base := w.r.links.base
 	defer func() { w.r.links.base = base }()

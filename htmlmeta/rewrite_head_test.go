@@ -42,7 +42,7 @@ func TestRewriteHead(t *testing.T) {
 	}
 }
 
-// A page that runs scripts gets one of ours before them, behind the policy.
+// A page with scripts gets the script of Rewriting before them, after the policy.
 func TestRewriteScript(t *testing.T) {
 	for _, c := range []struct{ typ, src, want string }{
 		{"text/html", `<head><script src="data:a"></script>`,

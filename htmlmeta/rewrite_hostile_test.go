@@ -9,8 +9,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// TestRewriteHostile: whatever a page is made of, rewriting takes time that is
-// linear in it.
+// TestRewriteHostile checks that rewriting any page takes linear time.
 func TestRewriteHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes too long for -short")

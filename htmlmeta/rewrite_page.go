@@ -16,7 +16,7 @@ func (w *rewriter) page(body []byte, code textCode, xml bool) {
 	w.src, w.code, w.xml = body, code, xml
 	r.setCode(code)
 	switch {
-	case r.inner > 0: // a srcdoc has the policy of the page around it
+	case r.inner > 0: // a srcdoc inherits the policy of its page
 	case !xml:
 		w.front = w.declaration(body) + w.policy(">") + w.scriptRef() + w.fromHeader()
 	case !isSVG(body):
@@ -42,7 +42,7 @@ func (w *rewriter) page(body []byte, code textCode, xml bool) {
 	w.close()
 }
 
-// policy is the meta with the policy that the page is to have.
+// policy returns the meta element for Rewriting.Policy.
 func (w *rewriter) policy(end string) string {
 	if w.o.Policy == "" {
 		return ""
@@ -50,7 +50,7 @@ func (w *rewriter) policy(end string) string {
 	return `<meta http-equiv="Content-Security-Policy" content="` + escapeAttr(w.o.Policy, '"') + `"` + end
 }
 
-// scriptRef is the script that the page is to have before its own.
+// scriptRef returns the element for Rewriting.Script, if the page has scripts.
 func (w *rewriter) scriptRef() string {
 	w.scripted = w.o.Script != "" && slices.ContainsFunc(w.r.found.list,
 		func(el element) bool { return el.tag == tagScript })
@@ -60,9 +60,8 @@ func (w *rewriter) scriptRef() string {
 	return `<script src="` + escapeAttr(w.o.Script, '"') + `"></script>`
 }
 
-// prologEnd is behind the doctype of a page, and before everything that could
-// be markup or text to any reader: what a browser finds there is the first thing
-// in its head.
+// prologEnd returns the offset after the doctype and what precedes it. What is inserted there
+// comes first in the head for every parser.
 func prologEnd(src []byte) int {
 	end := len(src) - len(bytes.TrimPrefix(src, []byte(bomUTF8)))
 	for at := end; ; {
@@ -77,7 +76,7 @@ func prologEnd(src []byte) int {
 				return end
 			}
 			return at + i + 1
-		case bytes.HasPrefix(rest, []byte("<?")): // to a reader of HTML a comment, up to the first >
+		case bytes.HasPrefix(rest, []byte("<?")): // for HTML parsers a comment that ends at the first >
 			i := bytes.IndexByte(rest, '>')
 			if i < 0 {
 				return end
@@ -118,8 +117,8 @@ func (w *rewriter) findBase() {
 	}
 }
 
-// declaration is a meta that says the charset which until now only the
-// response header said: on a disk there is none.
+// declaration returns a meta charset element if only the response header declares the charset,
+// since files on disk have no header.
 func (w *rewriter) declaration(body []byte) string {
 	if !w.byHeader.known() || isASCIIBytes(body) || codeByBOM(body).known() {
 		return ""
@@ -130,8 +129,8 @@ func (w *rewriter) declaration(body []byte) string {
 	return `<meta charset="` + w.byHeader.name + `">`
 }
 
-// fromHeader makes markup of the headers that a page on a disk has lost:
-// X-Robots-Tag, Refresh, and Link with a style sheet.
+// fromHeader returns markup for headers that a page on disk has lost: X-Robots-Tag, Refresh,
+// and Link with a style sheet.
 func (w *rewriter) fromHeader() string {
 	var b strings.Builder
 	h := http.Header(w.header)
@@ -162,8 +161,9 @@ func (w *rewriter) fromHeader() string {
 	return b.String()
 }
 
-// directivesToAll is what X-Robots-Tag asks of every robot, should the copy
-// come to stand on the web: not of us alone, nor of what was held to already.
+// directivesToAll returns the X-Robots-Tag directives addressed to all robots, in case the copy
+// is published. Not included are those for our agents only, and notranslate, which is applied
+// already.
 func directivesToAll(h http.Header) string {
 	var asked []string
 	for _, s := range ReadDirectives(h, Options{}).Sources {
@@ -174,8 +174,7 @@ func directivesToAll(h http.Header) string {
 	return strings.Join(asked, ", ")
 }
 
-// styleInstructions rewrites the style sheets that the prolog of an XML
-// document names.
+// styleInstructions rewrites the style sheets that the prolog of an XML document names.
 func (w *rewriter) styleInstructions() {
 	for _, m := range styleInstruction.FindAllSubmatchIndex(w.src[:min(len(w.src), sniffLength)], -1) {
 		at, quote := span{m[2], m[3]}, byte('"')
@@ -186,14 +185,14 @@ func (w *rewriter) styleInstructions() {
 		switch change, to := w.ref(text, Link{Tag: "xml-stylesheet", Attr: "href", Kind: Requisite}); change {
 		case Local, Live:
 			w.edit(at, escapeAttr(to, quote))
-		case Silent: // as an instruction of another name nobody loads it
+		case Silent: // browsers ignore a processing instruction with another name
 			w.edit(span{m[0] + len("<?"), m[0] + len("<?xml")}, "live")
 		}
 	}
 	w.apply()
 }
 
-// tag rewrites one tag and what is within raw text elements.
+// tag rewrites a tag and the raw text after it.
 func (w *rewriter) tag(s *scanner) {
 	t := &s.tag
 	if t.end {
@@ -218,8 +217,8 @@ func (w *rewriter) tag(s *scanner) {
 	w.attributes(t)
 }
 
-// head puts in what belongs to the beginning of html and head: the parser
-// makes these elements at the first tag that is neither.
+// head inserts what belongs to the beginning of html and head. Parsers create these elements at
+// the first other tag.
 func (w *rewriter) head(t *tag) {
 	name := t.name.of(w.src)
 	switch {
@@ -238,7 +237,7 @@ func (w *rewriter) head(t *tag) {
 			w.edit(span{t.all.to, t.all.to}, w.front)
 		}
 	case w.xml:
-		return // where there is no head, there is no place for it
+		return // without a head there is no place for it
 	default:
 		text := w.front
 		if w.o.NoTranslate && !w.html && !w.xml {
@@ -262,9 +261,9 @@ func (w *rewriter) noTranslate(t *tag) {
 	w.edit(span{t.name.to, t.name.to}, ` translate="no"`)
 }
 
-// dropBase takes href off a base element: what it stood for is resolved.
+// dropBase removes the href of a base element, since references are resolved already.
 func (w *rewriter) dropBase(t *tag) {
-	others, before := false, len(w.edits) // what is to stand before it stays
+	others, before := false, len(w.edits) // edits before this tag stay
 	for i := range t.attrs {
 		if a := &t.attrs[i]; isName(w.src, a, "href") {
 			w.edit(w.withBlank(a), "")
@@ -272,14 +271,14 @@ func (w *rewriter) dropBase(t *tag) {
 			others = true
 		}
 	}
-	if !others && len(t.attrs) > 0 { // one that says nothing changes nothing
+	if !others && len(t.attrs) > 0 { // without attributes it has no effect
 		w.edits = w.edits[:before]
 		w.edit(t.all, "")
 	}
 }
 
-// isPolicy says whether a meta holds a Content-Security-Policy, which would
-// refuse the page's own files on a disk.
+// isPolicy reports whether a meta has a Content-Security-Policy, which would block the page's
+// own files on disk.
 func (w *rewriter) isPolicy(t *tag) bool {
 	for i := range t.attrs {
 		if a := &t.attrs[i]; isName(w.src, a, "http-equiv") {
@@ -290,10 +289,10 @@ func (w *rewriter) isPolicy(t *tag) bool {
 	return false
 }
 
-// close puts in what is left to be put in.
+// close inserts what was not inserted before.
 func (w *rewriter) close() {
 	if !w.xml && (w.front != "" || w.o.NoTranslate && !w.html) {
-		// A page without any tag.
+		// A page without tags.
 		text := w.front
 		if w.o.NoTranslate {
 			text = `<html translate="no">` + text
@@ -315,7 +314,7 @@ func (w *rewriter) endTag(t *tag) {
 	}
 }
 
-// whole is the attribute from its name to behind its value.
+// whole returns the span of the attribute from its name to its end.
 func (a *attr) whole() span {
 	end := max(a.name.to, a.value.to)
 	if a.quote != 0 {
@@ -327,7 +326,7 @@ func (a *attr) whole() span {
 	return span{a.name.from, end}
 }
 
-// withBlank is the attribute and the blanks before it.
+// withBlank returns the span of the attribute and the white space before it.
 func (w *rewriter) withBlank(a *attr) span {
 	at := a.whole()
 	for at.from > 0 && class[w.src[at.from-1]]&blank != 0 {
@@ -340,12 +339,12 @@ func isName(src []byte, a *attr, name string) bool {
 	return a.name.to-a.name.from == len(name) && equalFold(a.name.of(src), name)
 }
 
-// value is an attribute's value, decoded.
+// value returns an attribute's value, decoded.
 func (w *rewriter) value(a *attr) string {
 	return string(w.r.decode(nil, a.value.of(w.src), true))
 }
 
-// encoderOf encodes what the charset lacks as character references.
+// encoderOf returns an encoder that writes unsupported characters as character references.
 func encoderOf(code textCode) *encoding.Encoder {
 	return encoding.HTMLEscapeUnsupported(code.enc.NewEncoder())
 }

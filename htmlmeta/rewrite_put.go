@@ -20,8 +20,7 @@ func (w *rewriter) put(a *attr, text string) {
 	w.edit(a.value, before+text+after)
 }
 
-// putRaw replaces an attribute's value by text that is escaped for double
-// quotes already.
+// putRaw replaces an attribute's value by text that is already escaped for double quotes.
 func (w *rewriter) putRaw(a *attr, text string) {
 	at := a.value
 	if a.quote != 0 {
@@ -30,7 +29,7 @@ func (w *rewriter) putRaw(a *attr, text string) {
 	w.edit(at, `"`+text+`"`)
 }
 
-// encode brings text into the page's charset.
+// encode encodes text in the page's charset.
 func (w *rewriter) encode(text string) string {
 	if w.code.enc == nil || w.code.wide() {
 		return text
@@ -42,8 +41,7 @@ func (w *rewriter) encode(text string) string {
 	return out
 }
 
-// escapeAttr writes a value so that it can stand between such quotes, in
-// HTML and in XML.
+// escapeAttr escapes a value for the given quotes, in HTML and XML.
 func escapeAttr(s string, quote byte) string {
 	if !strings.ContainsAny(s, "&<\"'") {
 		return s
@@ -66,7 +64,7 @@ func escapeAttr(s string, quote byte) string {
 	return b.String()
 }
 
-// putRef replaces an attribute's value by references.
+// putRef replaces an attribute's value by a reference.
 func (w *rewriter) putRef(a *attr, to string, local bool) {
 	if local && w.numeric && strings.IndexByte(to, '%') >= 0 {
 		w.putRaw(a, numeric(escapeAttr(to, '"')))
@@ -75,9 +73,8 @@ func (w *rewriter) putRef(a *attr, to string, local bool) {
 	w.put(a, to)
 }
 
-// numeric writes percent-encoded letters of other scripts as character
-// references. For a browser that is the same path; but there are readers that
-// take percent-encoding for octets in the page's charset, which is not UTF-8.
+// numeric writes percent-encoded non-ASCII letters as character references. Browsers treat both
+// alike, but some readers interpret percent-encoding in the page's charset instead of UTF-8.
 func numeric(s string) string {
 	var b strings.Builder
 	for s != "" {
@@ -96,7 +93,7 @@ func numeric(s string) string {
 	return b.String()
 }
 
-// percentRun is what the escapes of octets beyond ASCII at the start of s say.
+// percentRun decodes the percent-encoded non-ASCII octets at the start of s.
 func percentRun(s string) (octets []byte) {
 	for len(s) >= 3 && s[0] == '%' && s[1] >= '8' && isHex(s[1]) && isHex(s[2]) {
 		c, err := strconv.ParseUint(s[1:3], 16, 8)

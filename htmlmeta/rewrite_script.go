@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// script rewrites the references of a script element, and notes what of it a
-// browser refuses on a file: URL.
+// script rewrites the references of a script element, and notes what browsers refuse for file:
+// URLs.
 func (w *rewriter) script(t *tag) {
 	typ := w.named(t, "type")
 	if strings.EqualFold(typ, "module") {
@@ -25,7 +25,7 @@ func (w *rewriter) script(t *tag) {
 	}
 }
 
-// scriptFile rewrites a file of JavaScript.
+// scriptFile rewrites a JavaScript file.
 func (w *rewriter) scriptFile(body []byte, code textCode) {
 	w.src, w.code = body, code
 	for _, n := range ScriptNeeds(body) {
@@ -35,9 +35,8 @@ func (w *rewriter) scriptFile(body []byte, code textCode) {
 	w.apply()
 }
 
-// scriptAt rewrites the literals that are references wherever they stand. What
-// is relative to the page is rewritten only in the page: a file may be used by
-// many. Other literals are text, and stay.
+// scriptAt rewrites the literals that are references by their syntax. Those relative to the
+// page are rewritten only in pages, since a file may be used by several. Other literals stay.
 func (w *rewriter) scriptAt(at span, inPage bool) {
 	eachScriptRef(at.of(w.src), func(ref scriptRef) bool {
 		if ref.use == asString || ref.use == asPage && !inPage {
@@ -52,8 +51,8 @@ func (w *rewriter) scriptAt(at span, inPage bool) {
 	})
 }
 
-// specifier rewrites one reference. That of an import must begin with a dot
-// where it is relative (HTML §8.1.6.2).
+// specifier rewrites a reference. Relative ones of imports must begin with a dot (HTML
+// §8.1.6.2).
 func (w *rewriter) specifier(at span, text string, l Link) {
 	change, to := w.ref(text, l)
 	switch change {
@@ -79,8 +78,7 @@ func withDot(ref string) string {
 	return "./" + ref
 }
 
-// importMap rewrites the URLs of an import map: the values of its pairs. Those
-// of directories stay.
+// importMap rewrites the URLs of an import map, except those of directories.
 func (w *rewriter) importMap(at span) {
 	src := at.of(w.src)
 	eachScriptRef(src, func(ref scriptRef) bool {
@@ -93,8 +91,8 @@ func (w *rewriter) importMap(at span) {
 	})
 }
 
-// ScriptNeeds says what of a script browsers refuse on a file: URL. It looks
-// for names, so it may say too much.
+// ScriptNeeds lists features used by a script that browsers refuse for file: URLs. It searches
+// for names, so it may report too many.
 func ScriptNeeds(src []byte) []string {
 	var needs []string
 	for _, n := range []struct{ what, word string }{

@@ -11,8 +11,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// testRef maps http://h/x to L/x, what begins with /gone is silenced or live,
-// other hosts are left.
+// testRef maps http://h/x to L/x; what begins with /gone is silenced or live, and other hosts
+// are kept.
 func testRef(r Reference) (Change, string) {
 	path := r.URL.Path()
 	switch {
@@ -205,7 +205,8 @@ func TestRewriteTakesSpritesIn(t *testing.T) {
 	}
 }
 
-// A sprite's references are those of the page that takes it in, wherever they stand.
+// References in a sprite are rewritten as those of the page that it is inlined into, in any
+// place.
 func TestRewriteTakesSpritesInWithTheirPictures(t *testing.T) {
 	sprite := func(u weburl.URL, prefix string) (string, weburl.URL) {
 		src := `<svg><style>.a{fill:url(c.svg#d)}@import "e.css";</style><symbol id="a"><image xlink:href="b.png"/><image href="data:image/png;base64,eA=="/>` +
@@ -261,7 +262,7 @@ func TestSprite(t *testing.T) {
 	}
 }
 
-// FuzzSprite: nothing panics, and what a page takes in is one whole svg element.
+// FuzzSprite checks that nothing panics, and that what is inlined is one whole svg element.
 func FuzzSprite(f *testing.F) {
 	for _, s := range []string{
 		`<svg><symbol id="a"></symbol></svg><path id="x"/>`, `<svg><g id=a fill="url(#b)"></g></svg></svg>`,
@@ -289,8 +290,8 @@ func FuzzSprite(f *testing.F) {
 	})
 }
 
-// FuzzRewriteAs: nothing panics whatever a document is said to be, pictures of
-// its own taken in.
+// FuzzRewriteAs checks that nothing panics for any document type, even if a document inlines
+// its own pictures.
 func FuzzRewriteAs(f *testing.F) {
 	for _, s := range []string{
 		`<body><svg><use href="/s.svg#a"/></svg>`,
@@ -320,8 +321,8 @@ func FuzzRewriteAs(f *testing.F) {
 	})
 }
 
-// FuzzRewrite: nothing panics, and a rewriter that changes nothing gives the
-// page back, octet by octet.
+// FuzzRewrite checks that nothing panics, and that a rewriter that changes nothing returns the
+// same octets.
 func FuzzRewrite(f *testing.F) {
 	for _, s := range oddMarkup {
 		f.Add([]byte(s))

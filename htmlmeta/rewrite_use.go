@@ -9,16 +9,16 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// sprite is an SVG file whose parts a page uses. Browsers refuse that on a
-// file: URL, so the page takes the sprite in.
+// sprite is an SVG file of which a page uses parts. Browsers refuse this for file: URLs, so the
+// sprite is inlined.
 type sprite struct {
 	url    weburl.URL
 	prefix string // of its ids
 	markup string // "": it cannot be read
 }
 
-// use makes a reference to a part of another SVG file one to a part of this
-// page; false where it is none or the file cannot be taken in.
+// use replaces a reference to a part of another SVG file by one to the inlined sprite; false if
+// it is not such a reference or the file cannot be inlined.
 func (w *rewriter) use(a *attr, text string) bool {
 	ref := trimRef(text)
 	i := indexByteOrLen(ref, '#')
@@ -48,7 +48,8 @@ func (w *rewriter) use(a *attr, text string) bool {
 	return true
 }
 
-// partOfPage makes the references of a sprite to other files ones of this page.
+// partOfPage rewrites the references of a sprite to other files, since it becomes part of this
+// page.
 func (w *rewriter) partOfPage(markup string, base weburl.URL) string {
 	within := strings.Count(markup, `href="#`) + strings.Count(markup, `href='#`) + strings.Count(markup, "url(#")
 	all := strings.Count(markup, "href") + strings.Count(markup, "url(")
@@ -63,7 +64,7 @@ func (w *rewriter) partOfPage(markup string, base weburl.URL) string {
 	return string(out.Body)
 }
 
-// spriteEnd puts the sprites in, once, at the end of the body.
+// spriteEnd inserts the sprites at the end of the body, once.
 func (w *rewriter) spriteEnd(at int) {
 	var b strings.Builder
 	for i := range w.sprites {
@@ -77,15 +78,15 @@ func (w *rewriter) spriteEnd(at int) {
 	}
 }
 
-// maxSprites bounds how many SVG files a page takes in.
+// maxSprites is the most SVG files inlined in a page.
 const maxSprites = 16
 
-// MaxSprite bounds what is taken in of one SVG file, in bytes.
+// MaxSprite is the maximum length in bytes of an SVG file to inline.
 const MaxSprite = 512 << 10
 
-// Sprite gives an SVG file as markup that an HTML page can hold, all its ids
-// and the references to them with prefix in front, those to other files as
-// they were; "" if it is none, is not well-formed, or does more than draw.
+// Sprite returns an SVG file as markup for an HTML page, with prefix added to all its ids and
+// the references to them. It returns "" if the file is not SVG, not well-formed, or could run
+// code in the page.
 func Sprite(body []byte, prefix string) string {
 	if len(body) > MaxSprite || !isSVG(body) {
 		return ""
@@ -107,9 +108,9 @@ func Sprite(body []byte, prefix string) string {
 	return string(w.finish())
 }
 
-// rootElement is where the root of a picture stands. What lies behind
-// it is not of the document (XML 1.0 §2.1). False where its tags do not pair,
-// or where it holds what a picture does not run but a page would.
+// rootElement returns the span of an image's root element; what follows it is ignored. ok is
+// false if its tags do not match, or if it contains what would be executed in a page (XML 1.0
+// §2.1).
 func rootElement(body []byte) (at span, ok bool) {
 	s := scanner{src: body, xml: true, every: true}
 	var open []string
@@ -143,15 +144,15 @@ func rootElement(body []byte) (at span, ok bool) {
 	return at, false
 }
 
-// isOfThePage says whether an element would not stay in the picture where a page holds
-// that: it breaks out of it, or lies in what HTML reads as its own (HTML §13.2.6.5).
+// isOfThePage reports whether an element would leave the image when an HTML parser reads it:
+// because it breaks out of foreign content, or is within an integration point (HTML §13.2.6.5).
 func isOfThePage(s *scanner, name string, open []string) bool {
 	return breaksOut(s, strings.ToLower(name)) || len(open) > 0 &&
 		integrationPoint("svg", strings.ToLower(open[len(open)-1]))
 }
 
-// prefix renames an id, or the references to ids, in an attribute. False: it
-// is an event handler or a URL with javascript:, which would run in the page.
+// prefix renames an id, or references to ids, in an attribute. It returns false for event
+// handlers and javascript: URLs, which would run in the page.
 func (w *rewriter) prefix(a *attr, prefix string) bool {
 	v := string(a.value.of(w.src))
 	name := strings.ToLower(string(a.name.of(w.src)))
@@ -162,7 +163,7 @@ func (w *rewriter) prefix(a *attr, prefix string) bool {
 		if strings.HasPrefix(v, "#") {
 			w.edit(a.value, "#"+prefix+v[1:])
 		}
-		url := trimRef(strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(w.value(a))) // URL §4.4, 1 and 3
+		url := trimRef(strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(w.value(a))) // URL §4.4, steps 1 and 3
 		return !foreignScheme(url) || strings.HasPrefix(url, "data:image/")
 	case strings.HasPrefix(name, "on"):
 		return false

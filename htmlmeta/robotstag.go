@@ -10,16 +10,15 @@ import (
 	"curtsy/internal/dates"
 )
 
-// maxTag is how many octets of Robots-Tag are read, all its lines together; a member
-// that does not fit is dropped (draft-illyes-repext-03 §2.2 wants 8 KiB at least).
+// maxTag is the most octets read of all Robots-Tag lines together; members beyond it are
+// dropped (draft-illyes-repext-03 §2.2 requires at least 8 KiB).
 const maxTag = 64 << 10
 
-// maxCuts is how many commas are tried: one may stand within a string.
+// maxCuts is the most commas tried to truncate a list, since a comma may be within a string.
 const maxCuts = 16
 
-// readTag reads Robots-Tag: a List (RFC 9651 §3.1) of product tokens, with the rules
-// for each as parameters. Several lines are one field. One that does not parse says
-// nothing (§4.2).
+// readTag reads Robots-Tag: a List (RFC 9651 §3.1) of product tokens, with the rules for each
+// as parameters. Several lines are one field. A field that does not parse is ignored (§4.2).
 func (d *Directives) readTag(lines []string, o Options) {
 	text := strings.Join(lines, ", ")
 	for _, m := range members(text) {
@@ -36,8 +35,8 @@ func (d *Directives) readTag(lines []string, o Options) {
 	}
 }
 
-// members are those of a List. Of one that is too long, what comes before the last
-// comma that ends a member is read.
+// members parses a List. If the text is too long, it parses what precedes the last comma
+// between members.
 func members(text string) httpsfv.List {
 	cut := len(text) > maxTag
 	text = text[:min(len(text), maxTag)]
@@ -56,7 +55,7 @@ func members(text string) httpsfv.List {
 	return nil
 }
 
-// readRule reads one parameter: a directive, perhaps with a value.
+// readRule reads a parameter: a directive, possibly with a value.
 func (d *Directives) readRule(name string, value any, s Source) {
 	s.Directive = name
 	switch v := value.(type) {
@@ -78,7 +77,7 @@ func (d *Directives) readRule(name string, value any, s Source) {
 	}
 }
 
-// readText reads a value that is text: a number or a date as X-Robots-Tag has it.
+// readText reads a string value: a number or a date as in X-Robots-Tag.
 func (d *Directives) readText(name, value string, s Source) {
 	if name == "max-snippet" && d.limitSnippet(value) {
 		s.Directive += ":" + value

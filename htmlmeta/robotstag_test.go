@@ -8,7 +8,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// tagged is what Robots-Tag lines ask of curtsy, as words.
+// tagged returns the directives of Robots-Tag lines for curtsy, as words.
 func tagged(lines ...string) string {
 	d := ReadDirectives(http.Header{FromTag: lines}, Options{Agents: []string{"curtsy"}})
 	var words []string
@@ -40,7 +40,7 @@ func TestRobotsTag(t *testing.T) {
 		{[]string{"*;noindex=?0;nofollow=?1"}, "nofollow"},
 		{[]string{"*"}, ""}, {[]string{""}, ""}, {nil, ""},
 		{[]string{`"curtsy";noindex`}, ""}, {[]string{"(curtsy *);noindex"}, ""},
-		// What does not parse is ignored as a whole (RFC 9651 §4.2).
+		// A field that does not parse is ignored as a whole (RFC 9651 §4.2).
 		{[]string{"curtsy;noindex,"}, ""}, {[]string{"curtsy ;noindex"}, ""}, {[]string{"curtsy;NoIndex"}, ""},
 		{[]string{"*;noindex", "*;"}, ""},
 		{[]string{"noindex"}, ""}, {[]string{"curtsy: noindex"}, ""},
@@ -51,7 +51,7 @@ func TestRobotsTag(t *testing.T) {
 	}
 }
 
-// At least 8 KiB are read, and a member that is cut is dropped.
+// At least 8 KiB are read, and a member that is cut off is dropped.
 func TestLongRobotsTag(t *testing.T) {
 	for _, pad := range []int{8 << 10, maxTag - 60, maxTag + 100} {
 		long := "curtsy;noindex, " + strings.Repeat("x;y, ", pad/5) + `*;a="b, c";nofollow, *;noarchive`
@@ -65,7 +65,7 @@ func TestLongRobotsTag(t *testing.T) {
 	}
 }
 
-// Robots-Tag, X-Robots-Tag and meta elements add up.
+// The directives of Robots-Tag, X-Robots-Tag and meta elements are combined.
 func TestRobotsTagAddsUp(t *testing.T) {
 	h := http.Header{FromTag: {"*;noindex"}, FromHeader: {"nofollow"}, "Content-Type": {"text/html"}}
 	d := Read(Page{Header: h, Body: []byte(`<meta name=robots content=noarchive>`)}, Options{}).Directives
@@ -74,7 +74,7 @@ func TestRobotsTagAddsUp(t *testing.T) {
 	}
 }
 
-// What a document says about use.
+// The usage preferences of documents.
 func TestUsageOfDocuments(t *testing.T) {
 	h := http.Header{"Content-Type": {"text/html"},
 		"Link":     {`</l.xml>; rel="license"; type="application/rsl+xml", </other>; rel=license`},

@@ -2,26 +2,26 @@ package htmlmeta
 
 import "bytes"
 
-// span is a stretch of the source: src[from:to].
+// span is a part of the source: src[from:to].
 type span struct{ from, to int }
 
 func (s span) of(src []byte) []byte { return src[s.from:s.to] }
 func (s span) empty() bool          { return s.from == s.to }
 
-// attr is one attribute of a tag, as it stands in the source. Its value is
-// without the quotes; entities are not decoded.
+// attr is an attribute of a tag in the source. Its value excludes the quotes; entities are not
+// decoded.
 type attr struct {
-	id    name // 0 if the table does not know it
+	id    name // 0 if the table does not have it
 	name  span
 	value span
 	quote byte // '"', '\'' or 0
 }
 
-// tag is one start or end tag as it stands in the source.
+// tag is a start or end tag in the source.
 type tag struct {
 	id      name
 	name    span
-	all     span // from '<' to behind '>'
+	all     span // from '<' to after '>'
 	end     bool // </name>
 	selfEnd bool // <name/>
 	attrs   []attr
@@ -29,7 +29,7 @@ type tag struct {
 	text span
 }
 
-// get gives the value of an attribute, and whether it is there.
+// get returns the value of an attribute, and whether it exists.
 func (t *tag) get(id name) (span, bool) {
 	for i := range t.attrs {
 		if t.attrs[i].id == id {
@@ -39,33 +39,32 @@ func (t *tag) get(id name) (span, bool) {
 	return span{}, false
 }
 
-// scanner finds tags in a document as the tokenizer of HTML §13.2.5 does,
-// scripting being off. It makes no tree and copies nothing: a tag is offsets
-// into src, so that a rewriter can replace just the bytes of a value.
+// scanner finds tags like the tokenizer of HTML §13.2.5, with scripting off. It builds no tree
+// and copies nothing: tags are offsets into src, so that a rewriter can replace just the bytes
+// of a value.
 type scanner struct {
 	src []byte
 	pos int
 	tag tag // the current tag, valid until the next call of next
 
-	// every makes the scanner give every tag with all its attributes; else
-	// only start tags that may matter with the attributes of the table,
-	// and end tags of templates.
+	// every makes the scanner return every tag with all attributes. Otherwise it returns only
+	// relevant start tags, with the attributes of the table, and end tags of templates.
 	every bool
-	// xml: no element is raw text, CDATA sections are everywhere, and a
-	// prefix of a tag's name does not count.
+	// xml: no element is raw text, CDATA sections are allowed everywhere, and prefixes of tag
+	// names are ignored.
 	xml bool
 
-	// places makes the scanner note where the tags are that a rewriter has to see.
+	// places, if not nil, collects the offsets of the tags that a rewriter needs.
 	places *tagPlaces
-	// ids makes the scanner note what fragments may name.
+	// ids, if not nil, collects ids and anchor names.
 	ids *[]idSpan
-	// known are such places: where it is not nil, the scanner sees no other tags.
+	// known, if not nil, are such offsets; the scanner then visits no other tags.
 	known []uint32
 
 	foreign foreign
-	style   int              // where the last style element in foreign content ends
-	row     *[maxAttrs]uint8 // what the table says of the current tag
-	seen    uint64           // attributes of the current tag: the first counts
+	style   int              // end of the last style element in foreign content
+	row     *[maxAttrs]uint8 // row of the table for the current tag
+	seen    uint64           // bit set of the current tag's attributes; duplicates are ignored
 }
 
 // next finds the next tag; false at the end of the document.
@@ -101,7 +100,7 @@ func (s *scanner) next() bool {
 
 // Classes of octets in a tag.
 const (
-	blank  = 1 << iota // HTML §13.2.5.32: tab, LF, FF, space; CR is normalised to LF
+	blank  = 1 << iota // HTML §13.2.5.32: tab, LF, FF, space; CR is normalized to LF
 	slash              // '/'
 	gt                 // '>'
 	equals             // '='
@@ -109,8 +108,8 @@ const (
 
 var class = [256]uint8{'\t': blank, '\n': blank, '\f': blank, '\r': blank, ' ': blank, '/': slash, '>': gt, '=': equals}
 
-// startTag reads the start tag at pos, and its raw text. False: it does not
-// matter, or it is cut off by the end of the document.
+// startTag reads the start tag at pos, and its raw text. It returns false if the tag is
+// irrelevant, or cut off by the end of the document.
 func (s *scanner) startTag() bool {
 	src, t := s.src, &s.tag
 	start, p := s.pos, s.pos+2
@@ -151,8 +150,8 @@ func (s *scanner) findTag(b []byte) name {
 	return find(tagNames, b)
 }
 
-// opened does what a start tag that is known, or is in foreign content, asks
-// for: raw text, foreign content. It says whether the tag matters.
+// opened handles raw text and foreign content after a start tag. It reports whether the tag is
+// relevant.
 func (s *scanner) opened() bool {
 	t := &s.tag
 	if !s.xml {
@@ -173,9 +172,9 @@ func (s *scanner) opened() bool {
 		t.id == tagScript && !t.text.empty()
 }
 
-// styleEnd is where the style element that begins at pos ends. In foreign
-// content the scanner goes on within it: one that begins within another adds
-// no text, or a page of such would be read once for each of them.
+// styleEnd returns the end of the style element that begins at pos. In foreign content the
+// scanner continues within the element; a style nested in another has no text, since otherwise
+// nested ones would take quadratic time.
 func (s *scanner) styleEnd() int {
 	if s.pos < s.style {
 		return s.pos
@@ -184,7 +183,7 @@ func (s *scanner) styleEnd() int {
 	return s.style
 }
 
-// rawText takes the content of a raw text element off the markup.
+// rawText skips the content of a raw text element.
 func (s *scanner) rawText() {
 	t := &s.tag
 	var end int
@@ -209,7 +208,7 @@ func (s *scanner) endTag() bool {
 		return false
 	}
 	if !isLetter(src[p]) {
-		s.skipBogus(p) // "</>" is nothing at all, and ends there as well
+		s.skipBogus(p) // "</>" is ignored as well
 		return false
 	}
 	for p < len(src) && class[src[p]]&(blank|slash|gt) == 0 {
@@ -237,8 +236,8 @@ func (s *scanner) endTag() bool {
 	return s.every || t.id == tagTemplate
 }
 
-// attributes reads attributes from p up to behind the '>'; -1 if the
-// document ends before.
+// attributes reads attributes from p on, and returns the offset after '>'; -1 if the document
+// ends before.
 func (s *scanner) attributes(p int) int {
 	src, t := s.src, &s.tag
 	s.row, s.seen = &placeOf[t.id], 0
@@ -260,12 +259,12 @@ func (s *scanner) attributes(p int) int {
 	}
 }
 
-// attribute reads one attribute whose name begins at p; -1 if the document
-// ends before it does.
+// attribute reads an attribute whose name begins at p; -1 if the document ends before it is
+// complete.
 func (s *scanner) attribute(p int) int {
 	src := s.src
 	a := attr{name: span{p, p}}
-	for p++; p < len(src) && class[src[p]] == 0; p++ { // a '=' in front is of the name
+	for p++; p < len(src) && class[src[p]] == 0; p++ { // a leading '=' is part of the name
 	}
 	a.name.to = p
 	for p < len(src) && class[src[p]]&blank != 0 {
@@ -284,7 +283,7 @@ func (s *scanner) attribute(p int) int {
 	return p
 }
 
-// value reads the value behind the '='.
+// value reads the value after '='.
 func (s *scanner) value(a *attr, p int) int {
 	src := s.src
 	for p < len(src) && class[src[p]]&blank != 0 {
@@ -312,7 +311,7 @@ func (s *scanner) value(a *attr, p int) int {
 	return p
 }
 
-// keep adds an attribute to the tag if the table asks for it.
+// keep adds an attribute to the tag if the table lists it.
 func (s *scanner) keep(a attr) {
 	id := find(attrNames, a.name.of(s.src))
 	if s.every {

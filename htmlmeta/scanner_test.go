@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// ourTags writes every tag that the scanner finds, one a line.
+// ourTags returns every tag that the scanner finds, one per line.
 func ourTags(src []byte, each func(s *scanner, line string) bool) {
 	s := scanner{src: src, every: true}
 	r := new(reader)
@@ -25,7 +25,7 @@ func ourTags(src []byte, each func(s *scanner, line string) bool) {
 		for _, a := range t.attrs {
 			key := strings.ToLower(string(a.name.of(src)))
 			if t.end || seen[key] {
-				continue // x/net does not read them
+				continue // x/net does not scan their content
 			}
 			seen[key] = true
 			value := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(a.value.of(src)))
@@ -37,7 +37,7 @@ func ourTags(src []byte, each func(s *scanner, line string) bool) {
 	}
 }
 
-// netTag gives the next tag of x/net's tokenizer in the same form.
+// netTag returns the next tag of the tokenizer of x/net in the same form.
 func netTag(z *html.Tokenizer) (string, bool) {
 	for {
 		var b strings.Builder
@@ -63,12 +63,12 @@ func netTag(z *html.Tokenizer) (string, bool) {
 	}
 }
 
-// netEscapes is where x/net leaves a script's <!-- --> too early: at a '<' that
-// begins no name (HTML §13.2.5.23 stays in it).
+// netEscapes matches where x/net ends the escaped state of a script too early: at a '<' that
+// starts no tag name (HTML §13.2.5.23 stays in it).
 var netEscapes = regexp.MustCompile(`(?is)<script.*<!--.*<[^a-z/]`)
 
-// sameTags checks the scanner against x/net's tokenizer, which is told what it
-// cannot know: noscript is markup, and what is foreign content.
+// sameTags compares the scanner with the tokenizer of x/net, which is told what depends on the
+// tree: that noscript is markup, and what is foreign content.
 func sameTags(tb testing.TB, src []byte) {
 	if netEscapes.Match(src) {
 		return
@@ -93,8 +93,8 @@ func sameTags(tb testing.TB, src []byte) {
 	}
 }
 
-// TestScannerOnCorpora: on real pages the tags and attributes are those of
-// x/net's tokenizer.
+// TestScannerOnCorpora checks that the tags and attributes of real pages are those of the
+// tokenizer of x/net.
 func TestScannerOnCorpora(t *testing.T) {
 	for name := range corpora {
 		t.Run(name, func(t *testing.T) {
@@ -143,13 +143,13 @@ var oddMarkup = []string{
 func TestScannerOnOddMarkup(t *testing.T) {
 	for _, src := range oddMarkup {
 		if strings.Contains(src, "\x00") || strings.Contains(src, "\xff") {
-			continue // x/net leaves NULs and broken UTF-8 to its parser
+			continue // x/net leaves NULs and invalid UTF-8 to its parser
 		}
 		sameTags(t, []byte(src))
 	}
 }
 
-// FuzzScanner: on any bytes, too.
+// FuzzScanner makes the same comparison for any input.
 func FuzzScanner(f *testing.F) {
 	for _, src := range oddMarkup {
 		f.Add([]byte(src))

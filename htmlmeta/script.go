@@ -11,30 +11,28 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// scriptUse is how a literal stands in a script, which says what it is
-// relative to.
+// scriptUse is the syntactic context of a literal, which determines its base.
 type scriptUse uint8
 
 const (
-	asString scriptUse = iota // anything else: it may name a file
+	asString scriptUse = iota // other: may be a file name
 	// import, export … from, import(), new URL(x, import.meta.url), importScripts: relative to the script
 	asModule
 	asPage // new Worker(x), serviceWorker.register(x): relative to the page
 )
 
-// scriptRef is one literal of a script.
+// scriptRef is a string literal of a script.
 type scriptRef struct {
-	text string // unescaped
-	at   span   // with its quotes
+	text string // decoded
+	at   span   // with quotes
 	use  scriptUse
-	attr string // the words around it: "import", "new Worker"
+	attr string // the syntax around it: "import", "new Worker"
 }
 
-// eachScriptRef calls f with the string literals of a script, in their order,
-// until f says no. Comments and regular expressions are passed over; templates
-// with substitutions are no literals.
+// eachScriptRef calls f with the string literals of a script, in order, until f returns false.
+// It skips comments, regular expressions, and templates with substitutions.
 func eachScriptRef(src []byte, f func(scriptRef) bool) {
-	in := parse.NewInputBytes(src[:len(src):len(src)]) // the lexer writes a NUL behind its input
+	in := parse.NewInputBytes(src[:len(src):len(src)]) // the lexer writes a NUL after its input
 	w := scriptWalk{in: in, lex: js.NewLexer(in)}
 	for errors := 0; errors < maxScriptErrors && in.Offset() < len(src); {
 		kind, data := w.next()
@@ -49,19 +47,19 @@ func eachScriptRef(src []byte, f func(scriptRef) bool) {
 	w.flush(f)
 }
 
-// maxScriptErrors ends the reading of what is no script after all.
+// maxScriptErrors is the number of syntax errors after which reading stops.
 const maxScriptErrors = 100
 
-// scriptWalk follows as much of a script as tells what its literals are.
+// scriptWalk tracks as much of a script as tells the context of its literals.
 type scriptWalk struct {
 	in   *parse.Input
 	lex  *js.Lexer
-	at   int            // behind the token
-	last [4]scriptToken // the tokens before, the latest first; blanks and comments are none
-	// waits is the literal of a new URL(x: whether it names a file beside the
-	// script shows behind it.
+	at   int            // offset after the current token
+	last [4]scriptToken // previous tokens, latest first, without white space and comments
+	// waits is the literal of a new URL(x: the tokens after it tell whether it is relative to
+	// the script.
 	waits  *scriptRef
-	behind int  // tokens seen behind it
+	behind int  // tokens seen after it
 	list   bool // within importScripts(
 }
 
@@ -70,11 +68,11 @@ type scriptToken struct {
 	text string
 }
 
-// next is the next token. What begins with a slash is a division behind a
-// value, else a regular expression.
+// next returns the next token. A slash after a value is a division, otherwise it begins a
+// regular expression.
 func (w *scriptWalk) next() (kind js.TokenType, data []byte) {
 	defer func() {
-		if recover() != nil { // the lexer does not hold its bounds behind an error
+		if recover() != nil { // after an error the lexer may exceed its bounds
 			kind, data = js.ErrorToken, nil
 		}
 	}()
@@ -103,7 +101,7 @@ func (w *scriptWalk) behindValue() bool {
 	}
 }
 
-// take takes in one token; false ends the walk.
+// take handles a token; false ends the walk.
 func (w *scriptWalk) take(kind js.TokenType, data []byte, f func(scriptRef) bool) bool {
 	switch kind {
 	case js.WhitespaceToken, js.LineTerminatorToken, js.CommentToken, js.CommentLineTerminatorToken:
@@ -112,7 +110,7 @@ func (w *scriptWalk) take(kind js.TokenType, data []byte, f func(scriptRef) bool
 	if !w.behindURL(kind, data, f) {
 		return false
 	}
-	// Behind an error the lexer may give what it passed over as part of a token.
+	// After an error, a token may include what the lexer skipped.
 	whole := len(data) >= 2 && strings.IndexByte("\"'`", data[0]) >= 0
 	if whole && (kind == js.StringToken || kind == js.TemplateToken) {
 		ref := scriptRef{text: unescapeScript(data[1 : len(data)-1]), at: span{w.at - len(data), w.at}}
@@ -132,10 +130,10 @@ func (w *scriptWalk) take(kind js.TokenType, data []byte, f func(scriptRef) bool
 	return true
 }
 
-// metaURL is what stands behind the literal of new URL(x, import.meta.url).
+// metaURL are the tokens after the literal of new URL(x, import.meta.url).
 var metaURL = [...]string{",", "import", ".", "meta", ".", "url"}
 
-// behindURL follows what stands behind the literal of a new URL(.
+// behindURL handles the tokens after the literal of a new URL(.
 func (w *scriptWalk) behindURL(_ js.TokenType, data []byte, f func(scriptRef) bool) bool {
 	if w.waits == nil {
 		return true
@@ -150,7 +148,7 @@ func (w *scriptWalk) behindURL(_ js.TokenType, data []byte, f func(scriptRef) bo
 	return w.flush(f)
 }
 
-// flush gives the literal that waits, as what it has shown itself to be.
+// flush passes on the waiting literal.
 func (w *scriptWalk) flush(f func(scriptRef) bool) bool {
 	ref := w.waits
 	w.waits = nil
@@ -163,7 +161,7 @@ func (w *scriptWalk) flush(f func(scriptRef) bool) bool {
 	return f(*ref)
 }
 
-// use says how a literal that comes now stands in the script.
+// use returns the context of a literal at the current position.
 func (w *scriptWalk) use() (scriptUse, string) {
 	a, b, c, d := &w.last[0], &w.last[1], &w.last[2], &w.last[3]
 	switch {
@@ -185,7 +183,7 @@ func (w *scriptWalk) use() (scriptUse, string) {
 	return asString, "string"
 }
 
-// unescapeScript takes the escapes of a literal back (ECMA-262 §12.9.4).
+// unescapeScript decodes the escapes of a literal (ECMA-262 §12.9.4).
 func unescapeScript(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw)
@@ -204,7 +202,7 @@ func unescapeScript(raw []byte) string {
 		case 'u':
 			digits = 4
 		case 'n', 'r', 't', 'b', 'f', 'v', '0':
-			b = append(b, ' ') // no URL of ours has one
+			b = append(b, ' ') // such a literal cannot be a URL here
 			continue
 		}
 		if digits > 0 && i+digits < len(raw) {
@@ -219,8 +217,8 @@ func unescapeScript(raw []byte) string {
 	return string(b)
 }
 
-// isSpecifier says whether the text of an import is a URL, and no bare name
-// for an import map (HTML §8.1.6.2).
+// isSpecifier reports whether the text of an import is a URL rather than a bare name (HTML
+// §8.1.6.2).
 func isSpecifier(text string) bool {
 	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../") ||
 		hasPrefixOf(text, "http://") || hasPrefixOf(text, "https://")
@@ -228,7 +226,7 @@ func isSpecifier(text string) bool {
 
 func hasPrefixOf(s, prefix string) bool { return hasPrefixFold([]byte(s), prefix) }
 
-// scriptTypes says what a script element is by its type attribute.
+// scriptType classifies a script element by its type attribute.
 func scriptType(typ string) (script, importMap bool) {
 	typ, _, _ = strings.Cut(strings.ToLower(strings.Trim(typ, asciiBlank)), ";")
 	switch typ = strings.Trim(typ, asciiBlank); {
@@ -241,14 +239,14 @@ func scriptType(typ string) (script, importMap bool) {
 	return false, false
 }
 
-// importMap is what a page says of the names in imports.
+// importMap is an import map.
 type importMap struct {
 	Imports lenient[map[string]lenient[string]]                     `json:"imports"`
 	Scopes  lenient[map[string]lenient[map[string]lenient[string]]] `json:"scopes"`
 }
 
-// eachImport calls f with the URLs of an import map; those of directories,
-// which end with a slash, are no files.
+// eachImport calls f with the URLs of an import map, except directories, which end with a
+// slash.
 func eachImport(src []byte, f func(string)) {
 	var m importMap
 	if len(src) > maxManifest || json.Unmarshal(src, &m) != nil {
@@ -267,7 +265,7 @@ func eachImport(src []byte, f func(string)) {
 	}
 }
 
-// importPrefixes are the names of an import map that end with a slash: directories.
+// importPrefixes returns the directories of an import map, whose names end with a slash.
 func importPrefixes(src []byte) map[string]string {
 	var m importMap
 	if len(src) > maxManifest || json.Unmarshal(src, &m) != nil {

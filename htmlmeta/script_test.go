@@ -84,8 +84,8 @@ func TestRewriteOfScripts(t *testing.T) {
 	}
 }
 
-// FuzzScript: literals lie in order within the source, and rewriting a script
-// changes nothing else. What mayRefer passes over has nothing to find.
+// FuzzScript checks that literals lie in order within the source, that rewriting a script
+// changes nothing else, and that a script that mayRefer rejects has no references.
 func FuzzScript(f *testing.F) {
 	for _, s := range []string{"import '", "`${`", "/[/]/", "new URL('x', import.meta.url", "a / b / 'c.js'",
 		"importScripts('a','b'", "<!-- '", "'\\u00", "}`", "1a'x.js'", "0x'", "0\x01\x00\x00#", "f('a.JS?x')",
@@ -112,7 +112,7 @@ func FuzzScript(f *testing.F) {
 	})
 }
 
-// The names that bundlers and generators put together, each beside what its script shows.
+// The file names that bundlers and generators assemble, each with what its script contains.
 func TestLinksOfGenerators(t *testing.T) {
 	for _, c := range []struct{ says, typ, src, want string }{
 		{"webpack, names and hashes", "text/javascript",

@@ -10,8 +10,7 @@ import (
 	"curtsy/usage"
 )
 
-// What is read of a page as a whole, by the selector that finds it. Values of
-// HTML's own keywords are compared without case.
+// Selectors for what describes the page as a whole. HTML keywords are matched ignoring case.
 var (
 	selHead      = cascadia.MustCompile(`html, base, meta, title, link`)
 	selBase      = cascadia.MustCompile(`base[href]`)
@@ -23,8 +22,8 @@ var (
 	selLanguage  = cascadia.MustCompile(`meta[http-equiv~="content-language" i][content]`)
 )
 
-// selectHead reads what is said about the page as a whole. The base comes
-// first: what follows is relative to it.
+// selectHead reads what describes the page as a whole. The base comes first, since other
+// references are relative to it.
 func (r *reader) selectHead(all *goquery.Selection) {
 	head := all.FilterMatcher(selHead)
 	r.base(attrOfFirst(head.FilterMatcher(selBase), "href"))
@@ -43,8 +42,7 @@ func (r *reader) selectHead(all *goquery.Selection) {
 		firstLang(attrOfFirst(head.FilterMatcher(selLanguage), "content")))
 }
 
-// base takes in what a base element names. One that is no URL, or data: or
-// javascript:, is none (HTML §4.2.3).
+// base applies a base element. It ignores invalid URLs and data: and javascript: (HTML §4.2.3).
 func (r *reader) base(href string) {
 	if href == "" {
 		return
@@ -54,7 +52,7 @@ func (r *reader) base(href string) {
 	}
 }
 
-// canonical takes in a link whose rel may be canonical; the first counts.
+// canonical handles a link that may be canonical; the first one counts.
 func (r *reader) canonical(rel, href string) {
 	if !r.doc.Canonical.IsZero() || !hasWord(rel, "canonical") || strings.Trim(href, asciiBlank) == "" {
 		return
@@ -64,7 +62,7 @@ func (r *reader) canonical(rel, href string) {
 	}
 }
 
-// license takes in a link that may lead to a license.
+// license handles a link that may lead to a license.
 func (r *reader) license(rel, mediaType, href, source string) {
 	u, err := r.links.resolve(href)
 	if err != nil {
@@ -75,7 +73,7 @@ func (r *reader) license(rel, mediaType, href, source string) {
 	}
 }
 
-// language takes the first of several that names one.
+// language sets the language to the first non-empty name.
 func (r *reader) language(names ...string) {
 	for _, name := range names {
 		if lang := strings.Trim(name, asciiBlank); lang != "" {
@@ -85,7 +83,7 @@ func (r *reader) language(names ...string) {
 	}
 }
 
-// attrOfFirst is the first value of an attribute in a selection.
+// attrOfFirst returns the first non-empty value of an attribute in a selection.
 func attrOfFirst(sel *goquery.Selection, key string) string {
 	for _, n := range sel.Nodes {
 		if v := attrOf(n, key); v != "" {
@@ -100,11 +98,11 @@ func firstLang(s string) string {
 	return strings.Trim(s, asciiBlank)
 }
 
-// maxTitle bounds a title, in bytes.
+// maxTitle is the maximum length of a title in bytes.
 const maxTitle = 1024
 
-// titleText decodes a title's entities, which are those of text and not of
-// attributes, and makes blanks one.
+// titleText decodes a title's character references, by the rules for text rather than
+// attributes, and collapses white space.
 func titleText(s string) string {
 	s = html.UnescapeString(s[:min(len(s), 8*maxTitle)])
 	s = strings.Join(strings.Fields(s), " ")
@@ -114,7 +112,7 @@ func titleText(s string) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// selPlaces selects the elements that hold links, by the table.
+// selPlaces selects the elements that may have links, by the table.
 var selPlaces goquery.Matcher = placeMatcher{}
 
 type placeMatcher struct{}

@@ -2,9 +2,9 @@ package htmlmeta
 
 import "strings"
 
-// eachCandidate calls f with the place of each URL of a srcset (HTML
-// §4.8.4.2.1, parse a srcset attribute) until f says no. A URL may hold
-// commas, only not at its end; descriptors may hold them in parentheses.
+// eachCandidate calls f with the position of each URL of a srcset (HTML §4.8.4.2.1, parse a
+// srcset attribute) until f returns false. URLs may contain commas except at the end;
+// descriptors may contain them in parentheses.
 func eachCandidate(s string, f func(url span) bool) {
 	for i := 0; ; {
 		i = skip(s, i, asciiBlank+",")
@@ -17,7 +17,7 @@ func eachCandidate(s string, f func(url span) bool) {
 		}
 		end := i
 		for s[end-1] == ',' {
-			end-- // a comma at the end means that there are no descriptors
+			end-- // a trailing comma means that there are no descriptors
 		}
 		if end == i {
 			i = skipDescriptors(s, i)
@@ -28,7 +28,7 @@ func eachCandidate(s string, f func(url span) bool) {
 	}
 }
 
-// skipDescriptors gives the index behind the comma that ends them.
+// skipDescriptors returns the index after the comma that ends the descriptors.
 func skipDescriptors(s string, i int) int {
 	depth := false
 	for ; i < len(s); i++ {

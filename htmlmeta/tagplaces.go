@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// tagPlaces notes where the start tags are that Rewrite does something about: those
-// with an attribute of the table or with a text, all in SVG and MathML with the end
-// tags there, and the few that say where the head is and where the body ends.
+// tagPlaces collects the offsets of the tags that Rewrite needs: start tags with text or an
+// attribute of the table, all tags in SVG and MathML, and the few that tell where the head
+// begins and the body ends.
 type tagPlaces struct {
-	list  []uint32 // offsets of their '<', in order
-	begun bool     // a tag came that is neither html nor head
-	body  int      // where, behind its '<', the first tag is that is of no element of the head; 0 before it came
+	list  []uint32 // offsets of '<', in order
+	begun bool     // a tag other than html and head was seen
+	body  int      // offset after '<' of the first tag that does not belong to the head; 0: not seen yet
 }
 
-// start notes the start tag that was read. matters: the scanner gives it.
+// start records a start tag. matters means that the scanner returns it.
 func (p *tagPlaces) start(src []byte, t *tag, matters bool) {
 	if matters || t.id == tagHTML || !p.begun {
 		p.list = append(p.list, uint32(t.all.from))
@@ -26,10 +26,10 @@ func (p *tagPlaces) start(src []byte, t *tag, matters bool) {
 	}
 }
 
-// ofHead are the elements that leave the head open (HTML §13.2.6.4.4), without which it is the body.
+// ofHead are the elements that do not end the head (HTML §13.2.6.4.4).
 var ofHead = []string{"html", "head", "base", "link", "meta", "title", "script", "style", "noscript", "template"}
 
-// end notes the end tag that was read.
+// end records an end tag.
 func (p *tagPlaces) end(src []byte, t *tag, inForeign bool) {
 	name := t.name.of(src)
 	if inForeign || len(name) == 8 && equalFold(name, "template") || len(name) == 4 && equalFold(name, "body") {
@@ -37,7 +37,8 @@ func (p *tagPlaces) end(src []byte, t *tag, inForeign bool) {
 	}
 }
 
-// HeadOf is a document up to the first tag of its body (HTML §13.2.6.4.4); all of it where it has none.
+// HeadOf returns a document up to the first tag of its body (HTML §13.2.6.4.4), or all of it if
+// there is none.
 func HeadOf(src []byte) []byte {
 	var p tagPlaces
 	for s := (scanner{src: src, places: &p}); p.body == 0 && s.next(); {
@@ -50,19 +51,19 @@ func HeadOf(src []byte) []byte {
 
 func (p *tagPlaces) reset() { *p = tagPlaces{list: trimmed(p.list)} }
 
-// aboutAll are the letters that a start tag begins with which says something of the
-// page as a whole (base, meta, script), or whose content is not the page's (template,
-// svg, math): of others, what collects tags for a rewriter wants to know nothing.
+// aboutAll are the first letters of the tags that describe the page as a whole (base, meta,
+// script), or whose content is not part of it (template, svg, math). When collecting tags for a
+// rewriter, others are skipped.
 var aboutAll = [256]bool{'/': true, 'b': true, 'B': true, 'm': true, 'M': true, 's': true, 'S': true,
 	't': true, 'T': true}
 
-// nextKnown is next among the places that are known.
+// nextKnown is next for known offsets.
 func (s *scanner) nextKnown() bool {
 	for len(s.known) > 0 {
 		at := int(s.known[0])
 		s.known = s.known[1:]
 		if at < s.pos || at+1 >= len(s.src) || s.src[at] != '<' {
-			continue // in the text of the tag before
+			continue // within the text of the previous tag
 		}
 		c := s.src[at+1]
 		if !s.every && s.foreign.depth == 0 && !aboutAll[c] {
@@ -77,7 +78,7 @@ func (s *scanner) nextKnown() bool {
 	return false
 }
 
-// arePlaces says whether offsets may be those of tags in a text.
+// arePlaces reports whether offsets may be those of tags in src.
 func arePlaces(list []uint32, src []byte) bool {
 	last := -1
 	for _, at := range list {

@@ -8,8 +8,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// byPlaces holds what Rewrite makes of a page by the places that Read found to what it
-// makes of it without them.
+// byPlaces checks that Rewrite gives the same result with the places that Read found as without
+// them.
 func byPlaces(t *testing.T, contentType string, src []byte) {
 	t.Helper()
 	p := Page{URL: weburl.MustParse("http://h/d/p"), Header: http.Header{"Content-Type": {contentType}}, Body: src}
@@ -65,7 +65,7 @@ func FuzzRewriteByPlaces(f *testing.F) {
 	f.Fuzz(byPlaces)
 }
 
-// TestRewriteByWrongPlaces: offsets of another body are no harm to the program.
+// TestRewriteByWrongPlaces checks that places of another body do not make Rewrite panic.
 func TestRewriteByWrongPlaces(t *testing.T) {
 	src := []byte(`<p><a href=x>y</a><script>"<a href=y>"</script><a href=z>`)
 	for _, list := range [][]uint32{{0}, {3, 3}, {5}, {1 << 31}, {uint32(len(src))}, {0, 3, 13, 26}, {44}} {

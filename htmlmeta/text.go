@@ -9,18 +9,16 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Block is a paragraph, a heading, a cell: a stretch of text that stands by
-// itself.
+// Block is a paragraph, a heading, a table cell or the like.
 type Block struct {
-	Text string // blanks are single
+	Text string // white space is collapsed
 	Head bool   // h1, h2 or h3
-	// Hidden are parts of Text, from and to in octets, that must not be shown in
-	// results (data-nosnippet, noindex). They belong to the text all the same.
+	// Hidden are octet ranges of Text that must not be shown in results (data-nosnippet,
+	// noindex). They are part of the text nevertheless.
 	Hidden [][2]int
 }
 
-// Shown is the text without what its author keeps from results, in the place of which
-// gap stands.
+// Shown returns the text with gap in place of the hidden parts.
 func (b *Block) Shown(gap string) string {
 	if len(b.Hidden) == 0 {
 		return b.Text
@@ -28,7 +26,7 @@ func (b *Block) Shown(gap string) string {
 	var shown strings.Builder
 	at := 0
 	for _, h := range b.Hidden {
-		from, to := min(h[0], len(b.Text)), min(h[1], len(b.Text)) // the text may have been cut
+		from, to := min(h[0], len(b.Text)), min(h[1], len(b.Text)) // the text may have been truncated
 		shown.WriteString(b.Text[at:max(at, from)])
 		if at < to {
 			shown.WriteString(gap)
@@ -39,9 +37,9 @@ func (b *Block) Shown(gap string) string {
 	return strings.TrimSpace(shown.String())
 }
 
-// ReadText reads the text of a page: what a person reads in it, without scripts,
-// navigation, banners and forms; of plain text, its paragraphs; of all else,
-// nothing. It ends at max octets. Like Read it never fails.
+// ReadText reads the text of a page without scripts, navigation, banners and forms; for plain
+// text, its paragraphs; for other types, nothing. It stops after max octets. Like Read it never
+// fails.
 func ReadText(p Page, max int) []Block { return readText(p, max, true) }
 
 // ReadWholeText is ReadText with navigation, banners and forms.
@@ -70,9 +68,9 @@ func readText(p Page, max int, frugal bool) []Block {
 	return blocks
 }
 
-// mostlyText gives what a page says without what stands beside its text; all of it where
-// that is next to nothing: some sites put all of a page into a form, or into an aside. read
-// says how many octets of text it gives.
+// mostlyText reads a page without the parts beside the main text or, if that leaves next to
+// nothing, completely: some sites put the whole page into a form or an aside. read returns the
+// text and its length in octets.
 func mostlyText[T any](read func(frugal bool) (T, int)) T {
 	text, length := read(true)
 	if length < fewestOctets {
@@ -83,10 +81,10 @@ func mostlyText[T any](read func(frugal bool) (T, int)) T {
 	return text
 }
 
-// fewestOctets is what a page has if its text is not where it is left out.
+// fewestOctets is the length below which the main text counts as missing.
 const fewestOctets = 120
 
-// plainText reads text/plain: an empty line ends a paragraph.
+// plainText reads text/plain: empty lines separate paragraphs.
 func (r *reader) plainText(h http.Header, body []byte, code textCode, max int) (blocks []Block) {
 	switch t := mediaType(h); {
 	case t != "text/plain" && t != "text/markdown", isBinary(body):
@@ -106,18 +104,18 @@ func (r *reader) plainText(h http.Header, body []byte, code textCode, max int) (
 	return t.blocks
 }
 
-// What an element is to the text of a page.
+// role says what an element means for the text of a page.
 type role uint16
 
 const (
-	isBlock  role = 1 << iota // it stands by itself
-	isVoid                    // it has no content
+	isBlock  role = 1 << iota // begins a block
+	isVoid                    // has no content
 	isNever                   // its content is never text
-	isAside                   // its content is beside the text
-	isMargin                  // beside the text, unless within main or article
+	isAside                   // its content is not part of the main text
+	isMargin                  // as isAside, unless within main or article
 	isMain
 	isHead
-	isLoose // another of its name ends it
+	isLoose // ended by another element of its name
 	isQuiet // its content is not shown in results (Yandex)
 )
 
@@ -145,20 +143,20 @@ var roleOf = func() map[string]role {
 	return m
 }()
 
-// textRules say which elements hold text.
+// textRules decide which elements have text.
 type textRules struct {
-	frugal bool // leave out what is beside the text
-	main   int  // how many elements with the main text are open
+	frugal bool // leave out what is not part of the main text
+	main   int  // number of open elements with the main text
 }
 
-// element is what one with the role of its name is to the text.
+// element returns the properties of an element with a role.
 func (t *textRules) element(what role) textElement {
 	beside := what&isAside != 0 || what&isMargin != 0 && t.main == 0
 	return textElement{block: what&isBlock != 0, main: what&isMain != 0, head: what&isHead != 0,
 		quiet: what&isQuiet != 0, never: what&isNever != 0 || t.frugal && beside}
 }
 
-// addAttribute takes in what an attribute of an element says.
+// addAttribute applies an attribute of an element.
 func addAttribute[T string | []byte](t *textRules, el *textElement, name, value T) {
 	switch n := len(name); {
 	case n == 4 && equalFold(name, "role"):
@@ -177,7 +175,7 @@ func addAttribute[T string | []byte](t *textRules, el *textElement, name, value 
 	}
 }
 
-// textReader follows the elements that matter to the text, and gathers it.
+// textReader tracks open elements and collects the text.
 type textReader struct {
 	textRules
 	r   *reader
@@ -185,7 +183,7 @@ type textReader struct {
 	max int
 
 	stack  []textElement
-	never  int // how many of the stack are left out
+	never  int // number of open elements that are left out
 	heads  int
 	hidden int
 
@@ -197,7 +195,7 @@ type textReader struct {
 	total  int
 }
 
-// textElement is an open element that matters.
+// textElement is an open element that affects the text.
 type textElement struct {
 	name  string
 	never bool
@@ -227,7 +225,7 @@ func (t *textReader) read(xml bool) {
 	t.flush()
 }
 
-// open takes in a start tag.
+// open handles a start tag.
 func (t *textReader) open(tag *tag) {
 	raw := tag.name.of(t.src)
 	var low [16]byte
@@ -266,7 +264,7 @@ func (t *textReader) open(tag *tag) {
 	t.push(el)
 }
 
-// maxOpen bounds how deep elements are followed.
+// maxOpen is the most open elements tracked.
 const maxOpen = 512
 
 func (t *textReader) push(el textElement) {
@@ -300,7 +298,7 @@ func (t *textReader) pop(n int) {
 	t.stack = t.stack[:n]
 }
 
-// close takes in an end tag.
+// close handles an end tag.
 func (t *textReader) close(tag *tag) { t.closeNamed(tag.name.of(t.src)) }
 
 func (t *textReader) closeNamed(name []byte) {
@@ -312,7 +310,7 @@ func (t *textReader) closeNamed(name []byte) {
 	}
 }
 
-// markup takes in what lies between two tags: text, and comments.
+// markup handles what is between two tags: text and comments.
 func (t *textReader) markup(from, to int) {
 	if t.never > 0 || from >= to {
 		return
@@ -339,8 +337,7 @@ func (t *textReader) markup(from, to int) {
 	t.raw(text)
 }
 
-// comment takes in the form of <noindex> that is valid HTML:
-// <!--noindex--> text <!--/noindex-->.
+// comment handles the comment form of Yandex's <noindex>: <!--noindex--> text <!--/noindex-->.
 func (t *textReader) comment(b []byte) {
 	switch {
 	case len(b) > len("<!--/noindex-->"):
@@ -364,7 +361,7 @@ func (t *textReader) raw(b []byte) {
 	t.append(b)
 }
 
-// append adds text to the block, blanks made single.
+// append adds text to the block and collapses white space.
 func (t *textReader) append(s []byte) {
 	from := len(t.buf)
 	for i := 0; i < len(s); {
@@ -379,7 +376,7 @@ func (t *textReader) append(s []byte) {
 			case r <= ' ' || r == 0xA0 || r == 0x7F:
 				t.blank = len(t.buf) > 0
 				continue
-			case r == 0xAD || r == 0x200B || r == 0x2060 || r == 0xFEFF: // a place where a word may break
+			case r == 0xAD || r == 0x200B || r == 0x2060 || r == 0xFEFF: // invisible characters, such as a soft hyphen
 				continue
 			}
 		}
@@ -394,7 +391,7 @@ func (t *textReader) append(s []byte) {
 	}
 }
 
-// upTo are the spans of a text that is cut at an octet.
+// upTo truncates spans at an octet.
 func upTo(spans [][2]int, end int) [][2]int {
 	for i := range spans {
 		if spans[i][1] = min(spans[i][1], end); spans[i][0] >= end {
@@ -412,7 +409,7 @@ func (t *textReader) flush() {
 			end--
 		}
 		t.blocks = append(t.blocks, Block{Text: string(t.buf[:end]), Head: t.head, Hidden: upTo(t.spans, end)})
-		t.total += len(t.buf) // all of it where the end is reached
+		t.total += len(t.buf) // all of it, so that the limit counts as reached
 	}
 	t.buf, t.blank, t.head, t.spans = t.buf[:0], false, false, nil
 }

@@ -98,7 +98,7 @@ func TestShownLeavesOutWhatMustNotBeQuoted(t *testing.T) {
 		{Block{Text: "all of it"}, "all of it"},
 		{Block{Text: "one two three", Hidden: [][2]int{{4, 7}}}, "one  three"},
 		{Block{Text: "one two", Hidden: [][2]int{{0, 4}, {4, 7}}}, ""},
-		{Block{Text: "one two", Hidden: [][2]int{{4, 90}}}, "one"}, // the text was cut
+		{Block{Text: "one two", Hidden: [][2]int{{4, 90}}}, "one"}, // offsets beyond the end of a text that was cut
 		{Block{Text: "one two", Hidden: [][2]int{{0, 4}, {2, 4}}}, "two"},
 	} {
 		if got := c.b.Shown(""); got != c.want {
@@ -107,7 +107,8 @@ func TestShownLeavesOutWhatMustNotBeQuoted(t *testing.T) {
 	}
 }
 
-// TestHiddenInEveryReading: what is hidden stays so whatever other attributes say.
+// TestHiddenInEveryReading checks that hidden text stays hidden whatever the other attributes
+// are.
 func TestHiddenInEveryReading(t *testing.T) {
 	for _, attrs := range []string{`hidden`, `role="navigation" hidden`, `aria-hidden="false" hidden`,
 		`aria-hidden="TRUE"`} {

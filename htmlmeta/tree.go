@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// maxElements bounds how many elements of a document become nodes.
+// maxElements is the most elements of a document that become nodes.
 const maxElements = 2 * MaxLinks
 
 // element is a start tag that becomes a node of the small tree.
@@ -16,35 +16,35 @@ type element struct {
 	tag   name
 	name  span // in the source
 	attrs span // indexes into elements.attrs
-	text  span // title, style: the content, in the source
+	text  span // content of title, style and script, in the source
 }
 
-// elementAttr is an attribute of an element; value is in the source.
+// elementAttr is an attribute of an element; value refers to the source.
 type elementAttr struct {
 	id    name
 	value span
 }
 
-// elements are the tags of one document that matter, in their order.
+// elements are the relevant tags of a document, in order.
 type elements struct {
 	list  []element
 	attrs []elementAttr
-	known indexSet // references that need no second node
+	known indexSet // references that were seen before
 	refs  []reference
 	fragments
 	notes notes
 	seed  maphash.Seed
 
-	texts                  int // elements with a text
-	templates              int // open template elements
+	texts                  int // number of elements with text
+	templates              int // number of open template elements
 	hasBase, hasTitle, cut bool
 }
 
-// reference is an attribute value that has been seen in this place.
+// reference is an attribute value that was seen before.
 type reference struct {
 	place    uint8
 	nofollow bool
-	plain    bool // it has been seen without a fragment
+	plain    bool // seen without a fragment
 	value    span
 }
 
@@ -56,10 +56,10 @@ func (e *elements) reset() {
 	e.texts, e.templates, e.hasBase, e.hasTitle, e.cut = 0, 0, false, false, false
 }
 
-// keptLength is how much of a buffer that a huge page has grown is kept.
+// keptLength is the largest capacity of a buffer that is kept for reuse.
 const keptLength = 1 << 14
 
-// trimmed empties a buffer for its next use.
+// trimmed empties a buffer for reuse.
 func trimmed[T any](b []T) []T {
 	if cap(b) > keptLength {
 		return nil
@@ -93,9 +93,8 @@ func (e *elements) collect(s *scanner) {
 	}
 }
 
-// wanted says whether a tag adds anything to those that are there. What a
-// template holds is not part of the page yet: its links are read, its metas,
-// base and title are not.
+// wanted reports whether a tag adds anything new. The content of templates is not part of the
+// page: their links are read, their metas, base and title are not.
 func (e *elements) wanted(s *scanner) bool {
 	t := &s.tag
 	switch t.id {
@@ -122,7 +121,7 @@ func (e *elements) wanted(s *scanner) bool {
 	return e.anyNew(s.src, t)
 }
 
-// anyNew says whether one of a tag's references has not been seen before.
+// anyNew reports whether a tag has a reference that was not seen before.
 func (e *elements) anyNew(src []byte, t *tag) bool {
 	any, row := false, &placeOf[t.id]
 	rel, _ := t.get(attrRel)
@@ -143,7 +142,7 @@ func (e *elements) anyNew(src []byte, t *tag) bool {
 	return any
 }
 
-// mayForbid says whether a rel may ask not to follow, as far as its source tells.
+// mayForbid reports whether a rel may contain nofollow, judging by the source.
 func mayForbid(rel []byte) bool {
 	return len(rel) > 0 && (bytes.IndexByte(rel, '&') >= 0 ||
 		containsFold(rel, "nofollow") || containsFold(rel, "ugc") || containsFold(rel, "sponsored"))
@@ -158,7 +157,7 @@ func containsFold(b []byte, sub string) bool {
 	return false
 }
 
-// isNew says whether a reference has not been seen before, but for its fragment.
+// isNew reports whether a reference, ignoring its fragment, was not seen before.
 func (e *elements) isNew(src []byte, place uint8, nofollow bool, whole span) bool {
 	before := withoutFragment(src, whole)
 	value := before.of(src)
@@ -182,8 +181,8 @@ func (e *elements) isNew(src []byte, place uint8, nofollow bool, whole span) boo
 	return !known
 }
 
-// withoutFragment cuts the fragment off a reference, unless the '#' belongs
-// to a character reference.
+// withoutFragment cuts off the fragment of a reference, unless the '#' may be part of a
+// character reference.
 func withoutFragment(src []byte, v span) span {
 	b := v.of(src)
 	if i := bytes.IndexByte(b, '#'); i >= 0 && bytes.IndexByte(b[:i], '&') < 0 {
@@ -192,7 +191,7 @@ func withoutFragment(src []byte, v span) span {
 	return v
 }
 
-// add copies a tag's offsets. Only styles, scripts and titles keep their text.
+// add stores a tag's offsets. Only styles, scripts and titles keep their text.
 func (e *elements) add(t *tag) {
 	from := len(e.attrs)
 	for i := range t.attrs {
@@ -208,18 +207,18 @@ func (e *elements) add(t *tag) {
 	e.list = append(e.list, el)
 }
 
-// tree is the small document that goquery selects in: the elements that
-// matter, in their order and side by side.
+// tree is the small document in which goquery selects: the relevant elements, in order, all
+// siblings.
 type tree struct {
 	root  html.Node
 	nodes []html.Node
 	attrs []html.Attribute
 	all   []*html.Node
-	text  []byte // names, values and texts, decoded, one after another
+	text  []byte // decoded names, values and texts, concatenated
 	ends  []int
 }
 
-// build makes the nodes of the elements, and the selection of all of them.
+// build makes the nodes of the elements, and a selection of all of them.
 func (t *tree) build(e *elements, src []byte, decode decoder) *goquery.Selection {
 	t.decode(e, src, decode)
 	t.nodes, t.attrs = sized(t.nodes, len(e.list)+e.texts), sized(t.attrs, len(e.attrs))
@@ -249,10 +248,10 @@ func (t *tree) build(e *elements, src []byte, decode decoder) *goquery.Selection
 	return &goquery.Selection{Nodes: t.all}
 }
 
-// decoder appends the text of a piece of the source.
+// decoder appends the decoded text of a part of the source.
 type decoder func(dst, raw []byte, entities bool) []byte
 
-// cutter cuts one string into the pieces that it was made of.
+// cutter splits a string into the pieces that it was concatenated from.
 type cutter struct {
 	text string
 	from int
@@ -265,8 +264,7 @@ func (c *cutter) next() string {
 	return s
 }
 
-// decode puts all texts into one buffer, in the order in which build cuts
-// them out again.
+// decode decodes all texts into one buffer, in the order in which build cuts them out.
 func (t *tree) decode(e *elements, src []byte, decode decoder) {
 	t.text, t.ends = trimmed(t.text), trimmed(t.ends)
 	for i := range e.list {
@@ -286,8 +284,8 @@ func (t *tree) decode(e *elements, src []byte, decode decoder) {
 	}
 }
 
-// useful is a value, cut short where nothing could be made of all of it: a
-// URL that is too long stays too long, a data: URL stays one.
+// useful truncates a value that cannot be used as a whole: a URL that is too long remains too
+// long, a data: URL remains one.
 func useful(a elementAttr, tag name, src []byte) []byte {
 	v := a.value.of(src)
 	p := placeOf[tag][a.id]
@@ -311,7 +309,7 @@ func appendChild(parent, n *html.Node) {
 	parent.LastChild = n
 }
 
-// sized gives a slice of n zero elements.
+// sized returns a slice of n zero elements.
 func sized[T any](b []T, n int) []T {
 	if cap(b) < n {
 		return make([]T, n, n+n/2)
@@ -319,7 +317,7 @@ func sized[T any](b []T, n int) []T {
 	return b[:n]
 }
 
-// release drops what the nodes point to, so that they can be used again.
+// release clears the nodes, so that they can be reused.
 func (t *tree) release() {
 	clear(t.nodes)
 	clear(t.attrs)

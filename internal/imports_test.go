@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// allowed is the direction of imports: main asks cli, cli asks crawler and
-// the outlets, only crawler joins stages, and stages never know each other.
-// What is below internal/ anybody may use, and it knows nobody.
+// allowed lists what each package may import: main imports cli, cli imports crawler and the
+// packages that produce output, only crawler joins the stages, and stages do not import each
+// other. Everyone may import the packages below internal/, which import none of the others.
 var allowed = map[string][]string{
 	".": {"cli"},
 	"cli": {"app", "identity", "fleet", "fleet/engine", "fleet/store", "crawler",
@@ -67,7 +67,7 @@ var allowed = map[string][]string{
 	"fleet/lease":  {"fleet/engine"},
 	"fleet/store":  {"storage", "storage/crawllog"},
 	"archive": {"facts", "htmlmeta", "publish", "storage", "storage/crawllog",
-		"storage/warc"}, // for programs of others
+		"storage/warc"}, // may be used by other programs
 	"publish": {"facts", "htmlmeta", "storage", "storage/crawllog", "storage/warc", "usage"},
 	"publish/assistant": {"facts", "htmlmeta", "publish", "publish/catalog", "publish/changes",
 		"publish/markdown", "publish/replay", "publish/search", "storage/crawllog", "usage"},
@@ -91,7 +91,7 @@ var allowed = map[string][]string{
 		"storage/crawllog", "storage/warc", "usage"},
 }
 
-// testkit is support of tests: no package of the program imports it.
+// testkit has helpers for tests: no package of the program imports it.
 const testkit = "internal/testkit/"
 
 func TestImportsPointOneWay(t *testing.T) {
@@ -123,7 +123,7 @@ func TestImportsPointOneWay(t *testing.T) {
 	}
 }
 
-// Only what keeps crawl.db knows how.
+// Only the packages that store crawl.db import its database.
 func TestOnlyTheArchiveKnowsItsStore(t *testing.T) {
 	for pkg, list := range imports(t, "..") {
 		if slices.ContainsFunc(list, func(name string) bool { return strings.HasPrefix(name, "go.etcd.io/bbolt") }) &&
@@ -151,8 +151,7 @@ func rulesFor(pkg string) ([]string, bool) {
 	return list, ok
 }
 
-// imports reads the import lines of every package of the module, but of its
-// tests, offline.
+// imports returns the imports of every package of the module without its tests, offline.
 func imports(t *testing.T, root string) map[string][]string {
 	t.Helper()
 	graph := map[string][]string{}

@@ -14,8 +14,8 @@ var (
 	aDocument = regexp.MustCompile(`[A-Za-z0-9_/.-]+\.md\b`)
 )
 
-// Comments of the code, the scripts and the example configuration name no
-// document that a reader would not find.
+// Comments of the code, the scripts and the example configuration name only documents that
+// exist.
 func TestCommentsNameDocumentsThatAreThere(t *testing.T) {
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -53,7 +53,7 @@ func TestCommentsNameDocumentsThatAreThere(t *testing.T) {
 	}
 }
 
-// isDocument says whether a name is that of a file in the root or in docs/.
+// isDocument reports whether a file of this name is in the root or in docs/.
 func isDocument(name string) bool {
 	name = strings.TrimLeft(name, "./")
 	for _, dir := range []string{"..", "../docs"} {

@@ -15,20 +15,20 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// MaxBody is the most that is unpacked of one body, in octets: what a bomb
-// holds beyond it is never written anywhere.
+// MaxBody is the most octets that are decoded of one body. It bounds decompression bombs:
+// nothing beyond it is read or written.
 const MaxBody = 4 << 30
 
-// Body is a kept payload as a browser would see it: without codings.
+// Body is an archived payload with its content codings and transfer codings removed.
 type Body struct {
 	Header http.Header
 	r      io.Reader
 	kept   *kept
-	coded  *coding.Reader // nil: it is not coded
+	coded  *coding.Reader // nil: the payload is not coded
 	resp   *storage.Response
 }
 
-// OpenBody opens the payload of a visit. The caller closes it.
+// OpenBody opens the payload of a visit for reading. The caller closes it.
 func OpenBody(a *storage.Archive, v *crawllog.Visit) (*Body, error) {
 	resp, err := a.Response(v)
 	if err != nil {
@@ -47,8 +47,8 @@ func OpenBody(a *storage.Archive, v *crawllog.Visit) (*Body, error) {
 	return b, nil
 }
 
-// OpenPage opens what a visit shows: the document that a browser made of the
-// page where it was rendered, else the payload. The caller closes it.
+// OpenPage opens what a visit shows: the rendered DOM if a browser rendered the page, otherwise
+// the payload. The caller closes it.
 func OpenPage(a *storage.Archive, v *crawllog.Visit) (*Body, error) {
 	if v.Rendered == nil {
 		return OpenBody(a, v)
@@ -69,12 +69,12 @@ func OpenPage(a *storage.Archive, v *crawllog.Visit) (*Body, error) {
 	return &Body{Header: h, r: k, kept: k, resp: resp}, nil
 }
 
-// kept reads the payload as the archive holds it. An error here is the
-// archive's, one in a coding is the site's.
+// kept reads the payload from the archive and remembers read errors, so that damage of the
+// archive can be told from a broken coding sent by the site.
 type kept struct {
 	v   *crawllog.Visit
 	r   io.Reader
-	err error // the archive's
+	err error // of reading the archive
 }
 
 func (k *kept) Read(p []byte) (int, error) {
@@ -82,7 +82,7 @@ func (k *kept) Read(p []byte) (int, error) {
 	switch {
 	case err == nil || err == io.EOF:
 	case errors.Is(err, io.ErrUnexpectedEOF) && k.v.Truncated != "":
-		err = io.EOF // the server broke off, and the archive says so
+		err = io.EOF // the server closed the connection early; WARC-Truncated records it
 	default:
 		err = damaged(k.v, err)
 		k.err = err
@@ -101,27 +101,26 @@ func damaged(v *crawllog.Visit, err error) error {
 	return &storage.DamageError{File: file, What: fmt.Sprintf("%s cannot be decoded: %v", v.URL, err)}
 }
 
-// Read gives the next octets of the payload.
+// Read reads decoded octets of the payload.
 func (b *Body) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if err != nil && b.kept.err != nil {
-		err = b.kept.err // a decoder may take it for an end, or for an error of its own
+		err = b.kept.err // a decoder may report it as EOF or as an error of its own
 	}
 	return n, err
 }
 
-// Coded says whether the payload came in a content coding that is undone.
+// Coded reports whether a content coding is being decoded.
 func (b *Body) Coded() bool { return b.coded != nil }
 
-// Close ends the reading.
+// Close releases the decoder and the WARC reader.
 func (b *Body) Close() error {
 	b.coded.Close()
 	return b.resp.Close()
 }
 
-// codings are what is to be undone, the first to be undone first. An archive
-// that is served with the coding that is its own format stays one: browsers
-// too keep x.tar.gz compressed when it comes as gzip in gzip.
+// codings lists the codings to remove, in order of removal. A gzip file served with
+// Content-Encoding: gzip stays a gzip file, as in browsers: servers often label x.tar.gz so.
 func codings(r *storage.Response) []string {
 	list := coding.Order(append(http1.Tokens(r.Header["Content-Encoding"]), r.Transfer...))
 	switch http1.MediaType(r.Header.Get("Content-Type")) {

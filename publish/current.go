@@ -6,7 +6,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// CurrentAt is the visit that stood for a URL at a time, nil if there was none.
+// CurrentAt returns the visit that was current for a URL at a time; nil if there was none.
 func CurrentAt(visits []*crawllog.Visit, at time.Time, find crawllog.Lookup) *crawllog.Visit {
 	return crawllog.Current(Until(visits, at), LookupAt(find, at))
 }
@@ -14,7 +14,8 @@ func CurrentAt(visits []*crawllog.Visit, at time.Time, find crawllog.Lookup) *cr
 // maxRedirects is how many redirects in a row are followed.
 const maxRedirects = 20
 
-// LedTo is the visit that stands where the redirects from a URL end; nil if nothing does.
+// LedTo follows redirects from a URL and returns the current visit at their end; nil if there
+// is none or there are more than maxRedirects.
 func LedTo(url string, find crawllog.Lookup) *crawllog.Visit {
 	for range maxRedirects {
 		v := crawllog.Current(find(url), find)
@@ -26,7 +27,7 @@ func LedTo(url string, find crawllog.Lookup) *crawllog.Visit {
 	return nil
 }
 
-// LookupAt is find without the visits that came later than a time.
+// LookupAt returns find restricted to visits no later than at.
 func LookupAt(find crawllog.Lookup, at time.Time) crawllog.Lookup {
 	if find == nil {
 		return nil
@@ -34,7 +35,7 @@ func LookupAt(find crawllog.Lookup, at time.Time) crawllog.Lookup {
 	return func(url string) []*crawllog.Visit { return Until(find(url), at) }
 }
 
-// Until are the visits, the oldest first, up to a time.
+// Until returns the visits no later than at. visits are sorted, oldest first.
 func Until(visits []*crawllog.Visit, at time.Time) []*crawllog.Visit {
 	for i, v := range visits {
 		if v.At.After(at) {
@@ -44,9 +45,9 @@ func Until(visits []*crawllog.Visit, at time.Time) []*crawllog.Visit {
 	return visits
 }
 
-// GoneSince says since when a page is gone: it was answered with 410, or twice
-// in a row with 404, and never well since. Other failures say nothing. The visits
-// are those of one URL, the oldest first.
+// GoneSince reports since when a page is gone: it answered 410, or 404 twice in a row, and
+// never successfully since. Other failures do not count. visits are those of one URL, oldest
+// first.
 func GoneSince(visits []*crawllog.Visit, find crawllog.Lookup) (since time.Time, gone bool) {
 	missing := 0
 	for _, v := range visits {

@@ -10,20 +10,19 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Page is a capture whose facts may be asked for: its permit is given.
+// Page is a capture that has a body and whose permit was checked by the caller.
 type Page struct {
 	ref crawllog.Ref
 }
 
-// PageOf is the page of a visit that may be shown; false where there is no body to
-// ask about.
+// PageOf returns the page of a visit that may be shown; false if the visit has no body.
 func PageOf(v *crawllog.Visit) (Page, bool) {
 	return Page{v.Ref()}, v.Record != nil && v.HasBody()
 }
 
-// Facts are what a page says, put in the place of what f held: as they were kept
-// when it was read, else read from the body, and kept. What the site sent damaged
-// says what can be read of it; damage of the archive is an error.
+// Facts overwrites f with the facts of a page: those stored when the page was crawled,
+// otherwise those extracted from the archived body again. A body that the site sent damaged
+// yields what can be read of it; damage of the archive is an error.
 func Facts(a *storage.Archive, p Page, f *facts.Facts) error {
 	v, err := p.visit(a)
 	if err != nil {
@@ -48,7 +47,7 @@ func (p Page) visit(a *storage.Archive) (*crawllog.Visit, error) {
 	return v, err
 }
 
-// Links are the links of the page of a visit that may be shown.
+// Links returns the links of the page of a visit that may be shown.
 func Links(a *storage.Archive, v *crawllog.Visit) ([]htmlmeta.Link, error) {
 	var said facts.Facts
 	p, ok := PageOf(v)
@@ -59,8 +58,8 @@ func Links(a *storage.Archive, v *crawllog.Visit) ([]htmlmeta.Link, error) {
 	return said.Links, err
 }
 
-// Tags are the places of the tags in the page of a visit which a rewriter has to see,
-// where they were kept of a body of this length; else nil, and it looks for them.
+// Tags returns the offsets of the tags that a rewriter needs, if they are stored for a body of
+// this length; otherwise nil, and the rewriter scans the page itself.
 func Tags(a *storage.Archive, v *crawllog.Visit, length int) []uint32 {
 	var f facts.Facts
 	if f.ReadTags(a.Facts(v)) != nil || f.Length != length {
@@ -69,7 +68,7 @@ func Tags(a *storage.Archive, v *crawllog.Visit, length int) []uint32 {
 	return f.Tags
 }
 
-// readFacts reads a kept page again.
+// readFacts extracts the facts from the archived body.
 func readFacts(a *storage.Archive, v *crawllog.Visit) (b []byte, err error) {
 	err = lend(a, v, facts.MaxBody, func(p htmlmeta.Page) {
 		doc := htmlmeta.Read(p, htmlmeta.Options{})
@@ -78,7 +77,8 @@ func readFacts(a *storage.Archive, v *crawllog.Visit) (b []byte, err error) {
 	return b, OfArchive(err)
 }
 
-// OfArchive is an error of the archive or the disk; nil for one of what the site sent.
+// OfArchive returns err if it is an error of the archive or the disk, and nil if it comes from
+// what the site sent.
 func OfArchive(err error) error {
 	if IsOfArchive(err) {
 		return err
@@ -86,8 +86,8 @@ func OfArchive(err error) error {
 	return nil
 }
 
-// IsOfArchive says whether an error of reading a page is one of the archive or the
-// disk, and not of what the site sent.
+// IsOfArchive reports whether an error of reading a page comes from the archive or the disk
+// rather than from what the site sent.
 func IsOfArchive(err error) bool {
 	var damage *storage.DamageError
 	var link *storage.LinkError

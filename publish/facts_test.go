@@ -62,7 +62,7 @@ Content-Type: application/octet-stream
 <a href="/x">
 `
 
-// saidBy is what is kept of each visit, by its URL.
+// saidBy returns the facts of each visit by its URL.
 func saidBy(t *testing.T, dir string, ask bool) map[string]string {
 	t.Helper()
 	a, err := storage.OpenRead(dir)
@@ -136,7 +136,7 @@ func TestFactsInAReadOnlyDirectory(t *testing.T) {
 	if err := os.RemoveAll(side); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(side, nil, 0o644); err != nil { // as root may write anywhere, something else is there
+	if err := os.WriteFile(side, nil, 0o644); err != nil { // not a directory: stops root, too
 		t.Fatal(err)
 	}
 	a := crawltest.Open(t, dir)
@@ -156,8 +156,8 @@ func TestFactsInAReadOnlyDirectory(t *testing.T) {
 	}
 }
 
-// What cannot be read of the archive or of a file that it refers to is no page without links: facts
-// that said so were kept, and stayed when the file was back.
+// If a segment or a file that it refers to cannot be read, the page must not count as one
+// without links: such facts would be kept, and stay when the file is back.
 func TestWhatIsOfTheArchiveAndNotOfTheSite(t *testing.T) {
 	gone := &fs.PathError{Op: "stat", Path: "x.warc.gz", Err: fs.ErrNotExist}
 	for err, want := range map[error]bool{

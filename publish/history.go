@@ -7,16 +7,15 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Permits decides about every visit of one URL, the oldest first. What counts is
-// what a visit itself asks for, and
+// Permits decides about every visit of one URL, oldest first. Each visit's own directives
+// apply, and in addition
 //
-//   - of an unchanged page (304), what its original asks for too;
-//   - of an earlier capture, what the latest answer that is the page, or says that
-//     it is unchanged, asks for too: a page that has come to ask for noarchive takes
-//     back what was kept before.
+//   - to an unchanged page (304): those of the capture that it refers to;
+//   - to an earlier capture: those of the latest answer that is the page or says that it is
+//     unchanged, so that a later noarchive also withdraws earlier captures.
 //
-// What is said about use is not narrowed: each capture has its own, and the one that
-// stands for the URL has that of the latest such answer.
+// Usage preferences are not combined this way: each capture keeps its own, except that the
+// current capture has those of the latest such answer.
 func Permits(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) []Permit {
 	permits := make([]Permit, len(visits))
 	at := make(map[crawllog.Ref]int, len(visits))
@@ -47,7 +46,7 @@ func Permits(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) []Pe
 	return permits
 }
 
-// CurrentPermit is the visit that stands for a URL, nil if there is none, and its permit.
+// CurrentPermit returns the current visit of a URL and its permit; nil if there is none.
 func CurrentPermit(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) (*crawllog.Visit, Permit) {
 	v := crawllog.Current(visits, find)
 	if v == nil {
@@ -56,7 +55,7 @@ func CurrentPermit(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup
 	return v, Permits(visits, now, find)[slices.Index(visits, v)]
 }
 
-// narrow takes in the restrictions of another permit.
+// narrow adds the restrictions of another permit.
 func (p *Permit) narrow(o *Permit) {
 	p.Show, p.List = p.Show && o.Show, p.List && o.List
 	p.Images, p.Translate = p.Images && o.Images, p.Translate && o.Translate

@@ -14,7 +14,7 @@ func TestPermitsOfAHistory(t *testing.T) {
 	for _, c := range []struct {
 		says   string
 		visits []crawllog.Visit
-		want   []bool // shown
+		want   []bool // whether each visit is shown
 	}{
 		{"each by itself", []crawllog.Visit{{Answer: crawllog.Answer{Status: 200}}, {Answer: crawllog.Answer{Status: 200}}}, []bool{true, true}},
 		{"noarchive now takes back what was kept before",

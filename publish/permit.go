@@ -1,5 +1,5 @@
-// Package publish answers: what may be shown of what is kept? Every outlet
-// (mirror, replay, search, export) asks Decide and no other place.
+// Package publish decides what may be shown of what is archived. Every outlet (mirror, replay,
+// search, export) asks it, by Decide, Permits or CurrentPermit, and decides nothing itself.
 package publish
 
 import (
@@ -18,22 +18,22 @@ const NoLimit = -1
 // Permit is what may be done with one capture.
 type Permit struct {
 	Show      bool // the kept copy may be shown to others
-	List      bool // the URL may stand in search results and published lists
-	Snippet   int  // characters of its text that a search may show; NoLimit, or 0: none
+	List      bool // the URL may appear in search results and published lists
+	Snippet   int  // characters of its text that a search result may show; 0: none; or NoLimit
 	Images    bool // its images may be searched for
-	Translate bool // if not, what is shown carries translate="no"
-	// Usage is what the owner says about the use of the capture. Whoever gives it to a
-	// model, or to those who train one or mine text, asks it; see Refuses.
+	Translate bool // if false, what is shown carries translate="no"
+	// Usage holds the owner's usage preferences. Code that gives the capture to a model, or to
+	// somebody who trains models or mines text, checks Refuses.
 	Usage usage.Preferences
-	// Stated is the visit whose statements Usage adds up.
+	// Stated is the visit whose statements are combined in Usage.
 	Stated  *crawllog.Visit
 	Reasons []Reason
 }
 
-// Reason is one restriction and where its author put it.
+// Reason is one restriction and where the author stated it.
 type Reason struct {
 	Directive string `json:"directive"`      // "noarchive", "unavailable_after:2010-06-25"
-	From      string `json:"from"`           // "X-Robots-Tag", "meta", or "" where it is not known
+	From      string `json:"from"`           // "X-Robots-Tag", "meta", or "" if unknown
 	Text      string `json:"text,omitempty"` // the header line or the content attribute, verbatim
 }
 
@@ -44,11 +44,11 @@ func (r Reason) String() string {
 	return fmt.Sprintf("%s (%s: %s)", r.Directive, r.From, r.Text)
 }
 
-// Quote says whether any passage of the copy may be shown: where only so many characters
-// of it may be, only a search shows them.
+// Quote reports whether passages of any length may be shown. With a snippet limit, only search
+// shows text.
 func (p *Permit) Quote() bool { return p.Show && p.Snippet == NoLimit }
 
-// Why is the reasons in one line.
+// Why lists the reasons on one line.
 func (p *Permit) Why() string {
 	words := make([]string, len(p.Reasons))
 	for i, r := range p.Reasons {
@@ -57,15 +57,15 @@ func (p *Permit) Why() string {
 	return strings.Join(words, "; ")
 }
 
-// Decide says what may be shown of the latest capture of a URL, at a time, by
-// the directives of its page. It looks at nothing but its arguments.
+// Decide says what may be shown of a capture at a time, by its page's directives and usage
+// preferences. It is a pure function of its arguments.
 func Decide(v *crawllog.Visit, now time.Time) Permit {
 	p := decide(v, now)
 	p.use(v)
 	return p
 }
 
-// use takes in what is said about use. To be found by no search is as noindex.
+// use applies the usage preferences. search=n has the effect of noindex.
 func (p *Permit) use(v *crawllog.Visit) {
 	p.Usage, p.Stated = usage.Combine(v.Usage), v
 	if !p.Refuses(usage.Search) {
@@ -79,11 +79,11 @@ func (p *Permit) use(v *crawllog.Visit) {
 	}
 }
 
-// Refuses says whether the owner disallows a use.
+// Refuses reports whether the owner disallows a use.
 func (p *Permit) Refuses(c usage.Category) bool { return p.Usage[c] == usage.No }
 
-// Refusals are the statements that disallow a use, in the owner's words: each with
-// where it stands and, in robots.txt, with the version that was in force.
+// Refusals lists the statements that disallow a use, verbatim, each with its source and, for
+// robots.txt, the version that was in force.
 func (p *Permit) Refusals(c usage.Category) (list []string) {
 	for i, s := range p.Stated.Usage {
 		if s.Category == c && s.Value == usage.No && s.For == "" {
@@ -93,8 +93,8 @@ func (p *Permit) Refusals(c usage.Category) (list []string) {
 	return list
 }
 
-// StatementText is a statement of a visit about use, with the version of robots.txt
-// that it stands in.
+// StatementText formats the i-th usage statement of a visit, with the version of robots.txt
+// that holds it.
 func StatementText(v *crawllog.Visit, i int) string {
 	s := v.Usage[i]
 	if s.Line > 0 && v.Robots != nil {
@@ -106,7 +106,7 @@ func StatementText(v *crawllog.Visit, i int) string {
 	return s.String()
 }
 
-// decide is Decide by the directives alone.
+// decide is Decide without usage preferences.
 func decide(v *crawllog.Visit, now time.Time) Permit {
 	p := Permit{Show: true, List: true, Snippet: NoLimit, Images: true, Translate: true}
 	d := v.Directives
@@ -133,12 +133,12 @@ func decide(v *crawllog.Visit, now time.Time) Permit {
 	return p
 }
 
-// expired says whether unavailable_after has come: from that moment on.
+// expired reports whether unavailable_after has been reached; the moment itself counts.
 func expired(d *crawllog.Directives, now time.Time) bool {
 	return d.UnavailableAfter != nil && !now.Before(*d.UnavailableAfter)
 }
 
-// limit takes in what does not hide a page but narrows its use.
+// limit applies directives that restrict the use of a page without hiding it.
 func (p *Permit) limit(d *crawllog.Directives) {
 	if d.MaxSnippet != nil {
 		p.Snippet = max(0, *d.MaxSnippet)
@@ -154,8 +154,8 @@ func (p *Permit) limit(d *crawllog.Directives) {
 	}
 }
 
-// because notes the sources of a restriction; where none is remembered, the
-// directive itself.
+// because records the sources of a restriction, or the name of the directive if no source is
+// stored.
 func (p *Permit) because(d *crawllog.Directives, names ...string) {
 	before := len(p.Reasons)
 	for _, s := range d.Sources {

@@ -12,19 +12,19 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// maxPage is how much of a decoded page is read for its text, in octets.
+// maxPage is the most octets of a decoded page that are read for its text.
 const maxPage = 32 << 20
 
-// Text is what a person reads in the page of a visit that may be shown, up to most
-// octets (htmlmeta.ReadText). Of a page that cannot be decoded to its end it is what
-// can be read, beside the error; see IsOfArchive.
+// Text extracts the readable text of the page of a visit that may be shown, at most most octets
+// (htmlmeta.ReadText). If the body cannot be decoded completely, it returns the text of the
+// decoded part and an error; see IsOfArchive.
 func Text(a *storage.Archive, v *crawllog.Visit, most int) (text []htmlmeta.Block, err error) {
 	err = lend(a, v, maxPage, func(p htmlmeta.Page) { text = htmlmeta.ReadText(inCharset(p, v), most) })
 	return text, err
 }
 
-// WholeText is the text of a page with navigation, banners and forms
-// (htmlmeta.ReadWholeText); an error is one of the archive.
+// WholeText is Text with navigation, banners and forms (htmlmeta.ReadWholeText). It returns
+// only errors of the archive.
 func WholeText(a *storage.Archive, page Page, most int) (text []htmlmeta.Block, err error) {
 	v, err := page.visit(a)
 	if err != nil {
@@ -34,14 +34,14 @@ func WholeText(a *storage.Archive, page Page, most int) (text []htmlmeta.Block, 
 	return text, OfArchive(err)
 }
 
-// ReadPage is the page of a visit that may be shown, without codings. Of one that
-// cannot be decoded to its end it is what can be read, beside the error.
+// ReadPage reads the decoded page of a visit that may be shown. If the body cannot be decoded
+// completely, it returns the decoded part and an error.
 func ReadPage(a *storage.Archive, v *crawllog.Visit) (htmlmeta.Page, error) {
 	p, err := readPage(a, v, maxPage, new(bytes.Buffer))
 	return inCharset(p, v), err
 }
 
-// inCharset is a page with the charset that was found out when it was read first.
+// inCharset sets the charset that was detected when the page was crawled.
 func inCharset(p htmlmeta.Page, v *crawllog.Visit) htmlmeta.Page {
 	if p.Header != nil && v.Charset != "" && v.Rendered == nil {
 		mime, _, _ := strings.Cut(v.ContentType, ";")
@@ -50,16 +50,16 @@ func inCharset(p htmlmeta.Page, v *crawllog.Visit) htmlmeta.Page {
 	return p
 }
 
-// bodies hold a page each while it is read.
+// bodies are reusable buffers, each for one page body.
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// lend gives the page of a visit, up to most octets, and takes its body back when f is done
-// with it. Where nothing can be read of it, it is a page without a body; where the archive
-// is damaged, none.
+// lend calls f with the page of a visit, at most most octets; the body is valid only during the
+// call. f gets an empty body if nothing can be decoded, and is not called if the archive is
+// damaged.
 func lend(a *storage.Archive, v *crawllog.Visit, most int64, f func(htmlmeta.Page)) error {
 	body := bodies.Get().(*bytes.Buffer)
 	defer func() {
-		if body.Cap() <= 2*maxRoom { // else it would stay as large
+		if body.Cap() <= 2*maxRoom { // a buffer never shrinks: drop large ones
 			body.Reset()
 			bodies.Put(body)
 		}
@@ -71,7 +71,7 @@ func lend(a *storage.Archive, v *crawllog.Visit, most int64, f func(htmlmeta.Pag
 	return err
 }
 
-// maxRoom is how much room is made for a body before any of it is read, in octets.
+// maxRoom is the most octets that are allocated for a body before it is read.
 const maxRoom = 1 << 20
 
 func readPage(a *storage.Archive, v *crawllog.Visit, most int64, body *bytes.Buffer) (p htmlmeta.Page, err error) {

@@ -8,7 +8,7 @@ import (
 	"curtsy/usage"
 )
 
-// Each capture has its own preferences; what stands for the URL has the newest.
+// Each capture has its own preferences; the current one of a URL has the newest.
 func TestPermitsOfUsage(t *testing.T) {
 	now := time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC)
 	says := func(v usage.Value) []usage.Statement {

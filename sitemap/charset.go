@@ -13,9 +13,9 @@ import (
 	"curtsy/internal/charsets"
 )
 
-// toUTF8 decodes a file by its byte order mark, by the NULs of UTF-16, or by
-// the encoding its XML declaration names. Anything else stays as it is; UTF-16's
-// mark before other octets is taken off.
+// toUTF8 decodes a file by its byte order mark, by the NULs of UTF-16, or by the encoding of
+// its XML declaration. Otherwise the octets stay unchanged, except that a UTF-16 byte order
+// mark before other text is removed.
 func toUTF8(in *bufio.Reader) io.Reader {
 	head, _ := in.Peek(1024)
 	for _, mark := range []string{"\xff\xfe", "\xfe\xff"} {
@@ -45,12 +45,12 @@ func charsetOf(head []byte) encoding.Encoding {
 	}
 	e, name := charsets.Lookup(declared(head))
 	if name == "utf-8" || strings.HasPrefix(name, "utf-16") {
-		return nil // it could not be read as ASCII if it were UTF-16
+		return nil // in UTF-16 the declaration could not be read as ASCII
 	}
 	return e
 }
 
-// declared is the encoding in <?xml … encoding="…"?>, "" if there is none.
+// declared returns the encoding of <?xml … encoding="…"?>; "" if there is none.
 func declared(head []byte) string {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	if !bytes.HasPrefix(head, []byte("<?xml")) {

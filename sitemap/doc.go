@@ -1,4 +1,3 @@
-// Package sitemap answers: which URLs does a site list of itself? It reads
-// sitemaps and their indexes (sitemaps.org protocol), text sitemaps, RSS and
-// Atom, in constant memory. It does no I/O of its own.
+// Package sitemap reads sitemaps and sitemap indexes (sitemaps.org protocol), text sitemaps,
+// RSS and Atom, in constant memory. It reads from an io.Reader only.
 package sitemap

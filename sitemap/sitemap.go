@@ -13,17 +13,16 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Limits of one sitemap file (sitemaps.org protocol). Beyond them reading
-// stops, and what was read is kept.
+// Limits of a sitemap file (sitemaps.org protocol). Reading stops there; what was read counts.
 const (
-	MaxBytes    = 52_428_800 // unpacked
+	MaxBytes    = 52_428_800 // decompressed
 	maxURLs     = 50_000
 	maxChildren = 50_000
-	maxLoc      = 2048 // an URL is shorter than this
-	maxPacked   = 4    // gzip within gzip
+	maxLoc      = 2048 // URLs must be shorter than this
+	maxPacked   = 4    // nested gzip layers
 )
 
-// Kind is what a file turned out to be, by its content.
+// Kind is the kind of a file, detected from its content.
 type Kind string
 
 // The kinds of sitemaps.
@@ -36,33 +35,33 @@ const (
 	None   Kind = "none"
 )
 
-// Entry is an URL in a sitemap, or a sitemap in an index.
+// Entry is a URL in a sitemap, or a sitemap in an index.
 type Entry struct {
 	Loc       string    // absolute and canonical, resolved against the base
-	LastMod   time.Time // zero if there is none that can be read
+	LastMod   time.Time // zero if there is none or it is invalid
 	Priority  float64   // -1 if there is none
-	Alternate bool      // another language's version (xhtml:link hreflang)
+	Alternate bool      // a version in another language (xhtml:link hreflang)
 }
 
-// Summary says what was read.
+// Summary describes what was read.
 type Summary struct {
 	Kind       Kind
-	URLs       int      // pages, alternates among them
+	URLs       int      // pages, including alternates
 	Children   int      // sitemaps of an index
-	OutOfScope int      // of these, those with another origin than the base
-	Bad        int      // entries that hold no http or https URL, or one too long
-	BadEntries []string // the first of them, and why
-	Truncated  string   // why reading stopped early, "" if the file is whole
+	OutOfScope int      // of URLs and Children, those with another origin than the base
+	Bad        int      // entries that are not http or https URLs, or too long
+	BadEntries []string // the first ones, with the reason
+	Truncated  string   // why reading stopped early; "" if the file is complete
 }
 
-// Read reads a sitemap of any kind, unpacked or gzip, also more than once, and shows visit
-// each entry as it comes; child says that it is a sitemap of an index. It
-// needs constant memory. What is no sitemap, an HTML page say, has the kind
-// "none". A relative loc is resolved against base, which may be zero. Entries
-// of other origins are counted but shown: what is in scope is for the caller.
+// Read reads a sitemap of any kind, uncompressed or gzipped, possibly repeatedly, and calls
+// visit with each entry; child means that the entry is a sitemap of an index. It needs constant
+// memory. A file that is not a sitemap, such as an HTML page, has the kind "none". A relative loc
+// is resolved against base, which may be zero. Entries of other origins are counted in
+// OutOfScope and passed to visit, which decides what is in scope.
 //
-// An error is visit's or r's own. A file that is cut off, broken or beyond
-// the limits is no error: Truncated says so, and what was read is kept.
+// Errors are those of visit or r. A truncated, malformed or oversized file is not an error:
+// Truncated says so, and what was read counts.
 func Read(r io.Reader, base weburl.URL, visit func(e Entry, child bool) error) (Summary, error) {
 	s := &reader{base: base, visit: visit}
 	s.sum.Kind = None
@@ -73,17 +72,17 @@ func Read(r io.Reader, base weburl.URL, visit func(e Entry, child bool) error) (
 	return s.sum, s.err
 }
 
-// reader carries the state of one reading.
+// reader is the state of a reading.
 type reader struct {
 	base  weburl.URL
 	visit func(Entry, bool) error
 	sum   Summary
-	err   error // visit's
+	err   error // of visit
 }
 
-// read reads all layers of gzip, of which it gives the outermost.
+// read reads all layers of gzip, and returns the outermost.
 func (s *reader) read(src io.Reader) *counting {
-	var layers []*counting // each is bounded: what unpacks to nothing takes time too
+	var layers []*counting // each is limited, since even input that decompresses to nothing takes time
 	layer := func(r io.Reader) *bufio.Reader {
 		c := &counting{r: r, left: MaxBytes}
 		layers = append(layers, c)
@@ -137,7 +136,7 @@ func (c *counting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// why says why a stream ended before its end.
+// why says why a stream ended early; "" if it did not.
 func (c *counting) why() string {
 	switch {
 	case c.over:
@@ -152,7 +151,7 @@ func (c *counting) why() string {
 	return ""
 }
 
-// readText looks at the first octet that is no blank: '<' begins XML.
+// readText examines the first non-blank octet: '<' begins XML.
 func (s *reader) readText(in *bufio.Reader) {
 	for {
 		r, _, err := in.ReadRune()
@@ -171,7 +170,7 @@ func (s *reader) readText(in *bufio.Reader) {
 	s.readLines(in)
 }
 
-// add shows one entry; false stops the reading.
+// add passes an entry to visit; false stops reading.
 func (s *reader) add(e Entry, child bool) bool {
 	loc := trimLoc(e.Loc)
 	u, err := s.base.Resolve(loc)
@@ -199,10 +198,10 @@ func (s *reader) add(e Entry, child bool) bool {
 	return s.err == nil
 }
 
-// maxBad is how many bad entries are told.
+// maxBad is the most bad entries listed.
 const maxBad = 20
 
-// bad notes an entry that is no URL.
+// bad records an entry without a valid URL.
 func (s *reader) bad(loc string, err error) {
 	s.sum.Bad++
 	why := "entry " + strconv.Itoa(s.sum.URLs+s.sum.Children+s.sum.Bad)
@@ -223,8 +222,8 @@ func (s *reader) truncate(why string) {
 	s.sum.Truncated = cmp.Or(s.sum.Truncated, why)
 }
 
-// trimLoc takes blanks off an URL, and those that look like none: no-break
-// spaces, zero-width marks and byte order marks.
+// trimLoc trims white space, including invisible characters: no-break spaces, zero-width
+// characters and byte order marks.
 func trimLoc(s string) string { return strings.TrimFunc(s, isBlank) }
 
 func isBlank(r rune) bool {

@@ -17,7 +17,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// read reads a sitemap and joins what it names: "url", "-> child", "~ alternate".
+// read reads a sitemap and joins its entries: "url", "-> child", "~ alternate".
 func readAll(t testing.TB, body string) (string, Summary) {
 	t.Helper()
 	var out []string
@@ -210,7 +210,7 @@ func TestSitemapScopeAndErrors(t *testing.T) {
 	}
 }
 
-// TestSitemapCutOffGzip: what was unpacked before the cut is kept.
+// TestSitemapCutOffGzip checks that what was decompressed before the cut is kept.
 func TestSitemapCutOffGzip(t *testing.T) {
 	var b strings.Builder
 	for i := range 20_000 {
@@ -223,7 +223,8 @@ func TestSitemapCutOffGzip(t *testing.T) {
 	}
 }
 
-// FuzzSitemap: nothing panics, counts are true, and every loc is an URL.
+// FuzzSitemap checks that nothing panics, that the counts are right, and that every loc is a
+// URL.
 func FuzzSitemap(f *testing.F) {
 	for _, s := range []string{
 		"<urlset><url><loc>http://h/a</loc><lastmod>2005-01-01</lastmod></url></urlset>", "http://h/a\nhttp://h/b",

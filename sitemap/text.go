@@ -8,15 +8,15 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// maxTextLine is how long a line of a text sitemap may be to be looked at.
+// maxTextLine is the longest line of a text sitemap that is read.
 const maxTextLine = 16 << 10
 
-// maxProse is how many lines without an URL, before the first with one, make
-// a file no text sitemap.
+// maxProse is the number of lines without a URL, before the first URL, after which a file is
+// not taken for a text sitemap.
 const maxProse = 100
 
-// readLines reads a text sitemap: one absolute URL a line. A file is one
-// from its first URL on; lines that are none are counted as bad.
+// readLines reads a text sitemap: one absolute URL per line. A file counts as one from its
+// first URL on; other lines are counted as bad.
 func (s *reader) readLines(in *bufio.Reader) {
 	bad := 0
 	for {
@@ -41,7 +41,7 @@ func (s *reader) readLines(in *bufio.Reader) {
 	}
 }
 
-// textLine reads to the next CR or LF; of a long line only the start is kept.
+// textLine reads up to the next CR or LF; long lines are truncated.
 func textLine(in *bufio.Reader) (line string, long bool, err error) {
 	var b strings.Builder
 	for {
@@ -62,7 +62,7 @@ func isAbsolute(s string) bool {
 		return false
 	}
 	if strings.ContainsAny(s, " \t<>\"") {
-		return false // prose that begins with an URL
+		return false // prose that begins with a URL
 	}
 	_, err := weburl.Parse(s)
 	return err == nil

@@ -8,27 +8,26 @@ import (
 	"curtsy/internal/dates"
 )
 
-// maxDepth bounds how deep elements are followed; deeper ones are counted.
+// maxDepth is the most open elements tracked; deeper ones are only counted.
 const maxDepth = 16
 
-// xmlReader reads the XML kinds. The elements are known by their local names,
-// in whatever namespace; what stands in elements of other vocabularies (images,
-// videos, news) is not looked at.
+// xmlReader reads the XML kinds. It matches elements by local name in any namespace, and
+// ignores the content of elements of other vocabularies (images, videos, news).
 type xmlReader struct {
 	s     *reader
 	in    tokens
 	stack []token // open elements, at most maxDepth
-	deep  int     // open elements beyond these
-	item  string  // the element that is an entry: url, sitemap, item or entry
+	deep  int     // number of further open elements
+	item  string  // name of an entry's element: url, sitemap, item or entry
 	child bool    // entries are sitemaps
 
-	open      bool // in an entry
-	complete  bool // the entry has a whole loc
+	open      bool // within an entry
+	complete  bool // the entry has a complete loc
 	entry     Entry
 	guid      string
 	permalink bool
-	text      strings.Builder // of the element that is read now
-	entity    bool            // that refers to an entity of the DTD
+	text      strings.Builder // of the current element
+	entity    bool            // the text refers to an entity of the DTD
 }
 
 func (s *reader) readXML(in *bufio.Reader) {
@@ -58,7 +57,7 @@ func (s *reader) readXML(in *bufio.Reader) {
 	}
 }
 
-// root is the first element; an HTML document has none here.
+// root returns the first element; false for an HTML document.
 func (x *xmlReader) root() (token, bool) {
 	for {
 		t := x.in.next()
@@ -71,7 +70,7 @@ func (x *xmlReader) root() (token, bool) {
 	}
 }
 
-// begin tells the kind of file by its root.
+// begin determines the kind of file by its root element.
 func (x *xmlReader) begin(root token) bool {
 	kinds := map[string]struct {
 		kind Kind
@@ -100,8 +99,7 @@ func (x *xmlReader) push(t token) {
 	x.deep++
 }
 
-// start opens an element. An entry that begins before the last one has ended
-// ends that one.
+// start opens an element. The start of an entry ends an open one.
 func (x *xmlReader) start(t token) bool {
 	more := true
 	x.text.Reset()
@@ -121,7 +119,7 @@ func (x *xmlReader) start(t token) bool {
 	return more
 }
 
-// startInEntry takes what stands in attributes: links of Atom, alternates.
+// startInEntry handles attributes: links of Atom, alternates.
 func (x *xmlReader) startInEntry(t token) bool {
 	switch {
 	case t.name == "guid":
@@ -138,12 +136,12 @@ func (x *xmlReader) startInEntry(t token) bool {
 	return true
 }
 
-// direct says whether the innermost open element is the entry itself.
+// direct reports whether the innermost open element is the entry itself.
 func (x *xmlReader) direct() bool {
 	return x.deep == 0 && len(x.stack) > 0 && x.stack[len(x.stack)-1].name == x.item
 }
 
-// end closes an element. A close tag that fits none is overlooked.
+// end closes an element. It ignores an unmatched close tag.
 func (x *xmlReader) end(t token) bool {
 	if x.deep > 0 {
 		x.deep--
@@ -167,7 +165,7 @@ func (x *xmlReader) end(t token) bool {
 	return true
 }
 
-// field takes the text of an element that stands directly in the entry.
+// field handles the text of a child element of the entry.
 func (x *xmlReader) field(t token, text string) {
 	switch t.prefix {
 	case "image", "video", "news", "mobile", "media", "atom", "atom10", "geo":
@@ -191,7 +189,7 @@ func (x *xmlReader) field(t token, text string) {
 	}
 }
 
-// chars gathers the text of the innermost element.
+// chars appends text of the innermost element.
 func (x *xmlReader) chars(t token) {
 	x.entity = x.entity || t.entity
 	if x.open && x.text.Len() < maxToken {
@@ -199,7 +197,7 @@ func (x *xmlReader) chars(t token) {
 	}
 }
 
-// finish shows the entry that is open, if its loc was read whole.
+// finish passes on the open entry, if its loc is complete.
 func (x *xmlReader) finish() bool {
 	if !x.open {
 		return true

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// unescape replaces, in place, the five references that XML has without a
-// DTD, and numeric ones. Any other '&' stands for itself; named says that one
-// of them begins a reference to an entity that a DTD may declare.
+// unescape replaces, in place, the five predefined entity references of XML and numeric
+// references. Any other '&' is kept; named reports whether one begins a reference to an entity
+// that a DTD may declare.
 func unescape(b []byte) (text []byte, named bool) {
 	if bytes.IndexByte(b, '&') < 0 {
 		return b, false
@@ -29,7 +29,7 @@ func unescape(b []byte) (text []byte, named bool) {
 	return out, named
 }
 
-// entity says whether b begins with &name; of any length (XML §4.1).
+// entity reports whether b begins with &name; of any length (XML §4.1).
 func entity(b []byte) bool {
 	name, _, ended := bytes.Cut(b[1:], []byte(";"))
 	return b[0] == '&' && ended && len(name) > 0 && !bytes.ContainsAny(name, "&#=?/%+ \t\r\n")
@@ -38,7 +38,7 @@ func entity(b []byte) bool {
 // predefined are the entities that need no declaration (XML §4.6).
 var predefined = map[string]rune{"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos": '\''}
 
-// reference reads &name; at the start of b; n is its length, 0 if it is none.
+// reference decodes a reference at the start of b; n is its length, 0 if there is none.
 func reference(b []byte) (r rune, n int) {
 	if b[0] != '&' {
 		return 0, 0
@@ -58,8 +58,8 @@ func reference(b []byte) (r rune, n int) {
 	if hex := strings.TrimLeft(digits, "xX"); len(hex) == len(digits)-1 {
 		base, digits = 16, hex
 	}
-	// A reference is never shorter than the rune's UTF-8, so that unescape
-	// can write in place: &#1; is four octets, &#x10FFFF; ten.
+	// A reference is never shorter than its character in UTF-8, so that unescape can write in
+	// place: &#1; has four octets, &#x10FFFF; ten.
 	v, err := strconv.ParseUint(digits, base, 21)
 	if err != nil || !utf8.ValidRune(rune(v)) || v == 0 {
 		return 0, 0

@@ -6,40 +6,40 @@ import (
 	"strings"
 )
 
-// maxToken bounds what is kept of one tag or text; the rest is read over.
+// maxToken is the most octets kept of a tag or text; the rest is skipped.
 const maxToken = 8 << 10
 
-// tokenKind is a kind of XML token. Comments, declarations and processing
-// instructions are read over: entities that a DTD declares are not supported,
-// and a text or value that refers to one is marked.
+// tokenKind is a kind of XML token. Comments, declarations and processing instructions are
+// skipped. Entities declared in a DTD are not supported; text and values that refer to one are
+// marked.
 type tokenKind int
 
 const (
-	tokenEnd   tokenKind = iota // of the file
+	tokenEnd   tokenKind = iota // end of the file
 	tokenOpen                   // <a …>
 	tokenClose                  // </a>
 	tokenText                   // text or CDATA
 )
 
-// token is a piece of XML. text is only valid until the next one.
+// token is an XML token. text is valid until the next call of next.
 type token struct {
 	kind   tokenKind
-	prefix string // namespace prefix as written
+	prefix string // namespace prefix, verbatim
 	name   string // local name
-	attrs  string // what follows the name
+	attrs  string // the text after the name
 	empty  bool   // <a/>
 	text   []byte
-	html   bool // a declaration <!DOCTYPE html>
+	html   bool // from a declaration <!DOCTYPE html>
 	entity bool // text refers to an entity that the DTD may declare
-	dtd    bool // entities may be declared: of the document
+	dtd    bool // the document has a DTD that may declare entities
 }
 
-// tokens reads XML leniently, in constant memory: what is not well-formed
-// gives odd tokens, never an error.
+// tokens is a lenient XML tokenizer with constant memory. Malformed input yields odd tokens but
+// no errors.
 type tokens struct {
 	in  *bufio.Reader
 	buf []byte
-	dtd bool // there is one: names may be declared in it
+	dtd bool // a DTD was seen
 }
 
 // next returns the next token.
@@ -72,10 +72,10 @@ func (t *tokens) next() token {
 	return t.tag()
 }
 
-// next0 is an empty text: the place of what was read over.
+// next0 is an empty text, returned for what was skipped.
 func (t *tokens) next0() token { return token{kind: tokenText} }
 
-// upTo reads to a mark and keeps what stands before it, as far as it fits.
+// upTo reads up to a mark and keeps the text before it, up to maxToken.
 func (t *tokens) upTo(mark string) bool {
 	t.buf = t.buf[:0]
 	last := mark[len(mark)-1]
@@ -102,7 +102,7 @@ func (t *tokens) keep(c byte) {
 	}
 }
 
-// text reads character data up to the next '<' and replaces its references.
+// text reads character data up to the next '<' and decodes references.
 func (t *tokens) text() token {
 	t.buf = t.buf[:0]
 	for {
@@ -119,10 +119,10 @@ func (t *tokens) text() token {
 	}
 }
 
-// declaration reads over <!DOCTYPE …>, an internal subset included: what stands
-// in its quoted values, comments and instructions ends nothing (XML §2.8).
+// declaration skips <!DOCTYPE …> with an internal subset. Quoted values, comments and
+// processing instructions in it cannot end it (XML §2.8).
 func (t *tokens) declaration() token {
-	var head strings.Builder // as far as the internal subset
+	var head strings.Builder // up to the internal subset
 	var quote byte
 	for depth := 0; ; {
 		c, err := t.in.ReadByte()
@@ -154,7 +154,7 @@ func (t *tokens) declaration() token {
 	}
 }
 
-// aside reads over a comment or an instruction that begins here.
+// aside skips a comment or processing instruction that begins here.
 func (t *tokens) aside() {
 	switch head, _ := t.in.Peek(3); {
 	case string(head) == "!--":
@@ -165,7 +165,7 @@ func (t *tokens) aside() {
 	}
 }
 
-// tag reads to the '>' that is not in a quoted value.
+// tag reads up to the first unquoted '>'.
 func (t *tokens) tag() token {
 	t.buf = t.buf[:0]
 	var quote byte
@@ -206,8 +206,8 @@ func (t *tokens) readTag() token {
 	return k
 }
 
-// attr is the value of an attribute, without its namespace prefix's help; ""
-// also for one that refers to an entity of the DTD.
+// attr returns the value of an attribute by its qualified name; "" also if it refers to an
+// entity of the DTD.
 func (k *token) attr(name string) string {
 	s := k.attrs
 	for {

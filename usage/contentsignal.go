@@ -11,7 +11,7 @@ var contentSignal = &Reader{
 	Headers: []string{"Content-Signal"}, Header: contentSignalHeader,
 }
 
-// signals are its names for categories.
+// signals maps its names to categories.
 var signals = map[string]Category{"search": Search, "ai-input": AIInput, "ai-train": TrainAI}
 
 func contentSignalRule(value string) (r Rule) {
@@ -19,7 +19,7 @@ func contentSignalRule(value string) (r Rule) {
 	if r.Says, unread = readSignals(value); len(unread) > 0 {
 		r.Doubt = "counts nothing: " + strings.Join(unread, ", ")
 	}
-	if len(r.Says) == 0 { // it is shown all the same
+	if len(r.Says) == 0 { // so that the line is listed
 		r.Says = []Statement{{}}
 	}
 	return r
@@ -37,8 +37,8 @@ func contentSignalHeader(h http.Header) []Statement {
 	return said
 }
 
-// readSignals reads "search=yes, ai-train=no"; of several for one category any no
-// takes precedence, as everywhere.
+// readSignals parses "search=yes, ai-train=no". If a category is repeated, any no takes
+// precedence, as in Combine.
 func readSignals(value string) (said []Statement, unread []string) {
 	for pair := range strings.SplitSeq(value, ",") {
 		name, answer, _ := strings.Cut(strings.ToLower(pair), "=")

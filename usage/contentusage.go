@@ -14,8 +14,8 @@ var contentUsage = &Reader{
 	Headers: []string{"Content-Usage"}, Header: contentUsageHeader,
 }
 
-// contentUsageRule reads "[/path ]dictionary": what begins with another octet than a
-// slash has no path.
+// contentUsageRule parses "[/path ]dictionary". A value that does not begin with a slash has no
+// path.
 func contentUsageRule(value string) (r Rule) {
 	if strings.HasPrefix(value, "/") {
 		end := strings.IndexAny(value+" ", " \t")
@@ -34,8 +34,7 @@ func contentUsageRule(value string) (r Rule) {
 	return r
 }
 
-// contentUsageHeader reads the header: several lines of it are one field (RFC 9651
-// §4.2).
+// contentUsageHeader reads the header. Several lines are one field (RFC 9651 §4.2).
 func contentUsageHeader(h http.Header) []Statement {
 	value := strings.Join(h["Content-Usage"], ", ")
 	if len(value) > maxHeader {
@@ -48,8 +47,8 @@ func contentUsageHeader(h http.Header) []Statement {
 	return said
 }
 
-// expression reads preferences (draft-ietf-aipref-vocab §6): of a Dictionary only the
-// Tokens y and n count, the last one of a key that is repeated.
+// expression parses preferences (draft-ietf-aipref-vocab §6). In the Dictionary only the Tokens
+// y and n count; of repeated keys the last.
 func expression(value string) (said []Statement, err error) {
 	d, err := httpsfv.UnmarshalDictionary([]string{value})
 	if err != nil {

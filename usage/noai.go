@@ -1,7 +1,7 @@
 package usage
 
-// noAI are directives of meta robots, X-Robots-Tag and Robots-Tag, with their agents,
-// that DeviantArt began with and no standard has.
+// noAI reads the directives noai and noimageai in meta robots, X-Robots-Tag and Robots-Tag.
+// DeviantArt introduced them; they are not standardized.
 var noAI = &Reader{
 	Name: "noai",
 	Words: map[string]Statement{

@@ -7,65 +7,64 @@ import (
 	"unicode/utf8"
 )
 
-// Reader is one way in which owners say something about use. What it does not read
-// is left zero.
+// Reader reads one syntax in which owners state usage preferences. Fields for what it does not
+// read are zero.
 type Reader struct {
 	Name string
 
-	// Field is that of a line in robots.txt, and Rule reads its value.
+	// Field is the name of a robots.txt line, whose value Rule parses.
 	Field string
 	Rule  func(value string) Rule
 
-	// Headers are the response headers it reads, in canonical form. A 304 that has one
-	// of them supersedes what the response before it said (RFC 9111 §3.2).
+	// Headers are the response headers that it reads, in canonical form. A 304 with one of them
+	// supersedes the statements of the earlier response (RFC 9111 §3.2).
 	Headers []string
 	Header  func(h http.Header) []Statement
 
-	// Meta reads the content of a meta element of that name; nil is none.
+	// Meta reads the content of a meta element of the given name; nil: none.
 	Meta func(name, content string) []Statement
 
-	// Words are directives that stand among those of meta robots, X-Robots-Tag and
-	// Robots-Tag.
+	// Words are directives of meta robots, X-Robots-Tag and Robots-Tag.
 	Words map[string]Statement
 
-	// Link says whether a link element or header leads to a license.
+	// Link reports whether a link element or header leads to a license.
 	Link func(rel, mediaType string) bool
 
-	// File is the path of a file of its own on the site.
+	// File is the path of its own file on the site.
 	File     string
 	ReadFile func(body []byte) (File, error)
 
-	// Nearest lets only the statement nearest to the resource count: a file of the site
-	// is superseded by a header, and that by a meta element.
+	// Nearest means that only the statement nearest to the resource counts: a header supersedes
+	// a file of the site, and a meta element a header.
 	Nearest bool
 }
 
-// readers is the table of all of them.
+// readers is the table of all readers.
 var readers = []*Reader{contentUsage, contentSignal, tdmRep, noAI, rsl}
 
 // Rule is a line of robots.txt.
 type Rule struct {
-	Path  string // the line holds for this pattern; "" is every path
-	Alone bool   // it belongs to no group
+	Path  string // path pattern that the line applies to; "": every path
+	Alone bool   // the line belongs to no group
 	Says  []Statement
-	Doubt string // what is wrong with it; "" where nothing is
+	Doubt string // what is wrong with it; "" if nothing is
 }
 
-// File is a file on the site that speaks of many of its resources.
+// File is a file of the site with statements about many resources.
 type File interface {
-	// Says is what it says of path and query of a URL. matches compares a pattern as
-	// those of robots.txt.
+	// Says returns the statements for path and query of a URL. matches compares with patterns
+	// as in robots.txt.
 	Says(target string, matches func(pattern, target string) bool) []Statement
 }
 
-// Bounds of what is kept of one statement, and of one resource.
+// Limits on what is stored of a statement and of a resource.
 const (
 	maxText       = 300
 	maxName       = 40 // of a meta element
 	maxStatements = 64
 )
 
-// maxHeader is how many octets of a header are read.
+// maxHeader is the most octets of a header that are read.
 const maxHeader = 64 << 10
 
 func named(name string) *Reader {
@@ -76,7 +75,7 @@ func named(name string) *Reader {
 	return readers[i]
 }
 
-// OfField is the reader of a field of robots.txt, nil if there is none.
+// OfField returns the reader of a robots.txt field; nil if there is none.
 func OfField(name string) *Reader {
 	for _, r := range readers {
 		if r.Field != "" && strings.EqualFold(r.Field, name) {
@@ -86,7 +85,7 @@ func OfField(name string) *Reader {
 	return nil
 }
 
-// Line reads a line of robots.txt, whose text is given as it is written.
+// Line parses the value of a robots.txt line; text is the line verbatim.
 func (r *Reader) Line(value, text string, line int) Rule {
 	rule := r.Rule(value)
 	for i := range rule.Says {
@@ -96,7 +95,7 @@ func (r *Reader) Line(value, text string, line int) Rule {
 	return rule
 }
 
-// OfHeaders is what response headers say.
+// OfHeaders returns the statements of response headers.
 func OfHeaders(h http.Header) (list []Statement) {
 	for _, r := range readers {
 		if r.Header != nil && r.speaks(h) {
@@ -106,12 +105,12 @@ func OfHeaders(h http.Header) (list []Statement) {
 	return list
 }
 
-// speaks says whether any of the reader's headers is there.
+// speaks reports whether any of the reader's headers is present.
 func (r *Reader) speaks(h http.Header) bool {
 	return slices.ContainsFunc(r.Headers, func(name string) bool { return len(h[name]) > 0 })
 }
 
-// OfMeta is what a meta element says.
+// OfMeta returns the statements of a meta element.
 func OfMeta(name, content string) (list []Statement) {
 	if len(name) > maxName {
 		return nil
@@ -125,8 +124,8 @@ func OfMeta(name, content string) (list []Statement) {
 	return list
 }
 
-// OfWord is what a directive for robots says, which stands in a header or a meta
-// element; !ok if it is none that is about use.
+// OfWord returns the statement of a robots directive in a header or meta element; ok is false
+// if the directive is not about usage.
 func OfWord(word, source, text string) (s Statement, ok bool) {
 	for _, r := range readers {
 		if s, ok = r.Words[word]; ok {
@@ -137,7 +136,7 @@ func OfWord(word, source, text string) (s Statement, ok bool) {
 	return s, false
 }
 
-// OfLink is what a link to href says, if it leads to a license.
+// OfLink returns the statement of a link to href, if it leads to a license.
 func OfLink(rel, mediaType, href, source string) (s Statement, ok bool) {
 	mediaType, _, _ = strings.Cut(strings.ToLower(mediaType), ";")
 	for _, r := range readers {
@@ -148,12 +147,12 @@ func OfLink(rel, mediaType, href, source string) (s Statement, ok bool) {
 	return s, false
 }
 
-// OfFile is what a file on the site says of path and query of a URL.
+// OfFile returns the statements of a file of the site about path and query of a URL.
 func (r *Reader) OfFile(f File, target string, matches func(pattern, target string) bool) []Statement {
 	return appendSaid(nil, f.Says(target, matches), r.Name, r.File)
 }
 
-// Files are the readers that have a file on the site.
+// Files returns the readers that have a file on the site.
 func Files() (list []*Reader) {
 	for _, r := range readers {
 		if r.File != "" {
@@ -163,7 +162,7 @@ func Files() (list []*Reader) {
 	return list
 }
 
-// IsFile says whether there is a reader of the file at a path.
+// IsFile returns the reader of the file at a path; nil if there is none.
 func IsFile(path string) *Reader {
 	for _, r := range Files() {
 		if r.File == path {
@@ -173,8 +172,8 @@ func IsFile(path string) *Reader {
 	return nil
 }
 
-// Retained is what of an earlier response's statements holds for a 304 with the
-// headers h: what its document said, and headers that the 304 does not have.
+// Retained returns the statements of an earlier response that still apply after a 304 with
+// headers h: those of its document, and of headers that the 304 does not have.
 func Retained(list []Statement, h http.Header) (kept []Statement) {
 	for _, s := range list {
 		r := named(s.By)
@@ -185,7 +184,7 @@ func Retained(list []Statement, h http.Header) (kept []Statement) {
 	return kept
 }
 
-// Bound cuts a list that a hostile site made too long. What says n is kept first.
+// Bound limits the length of a list from a hostile site. Statements of n are kept first.
 func Bound(list []Statement) []Statement {
 	if len(list) <= maxStatements {
 		return list
@@ -210,7 +209,7 @@ func appendSaid(list, said []Statement, by, source string) []Statement {
 	return list
 }
 
-// bounded cuts text that is kept for people alone.
+// bounded truncates text that is stored for display only.
 func bounded(s string) string {
 	if n := maxText; len(s) > n {
 		for n > 0 && !utf8.RuneStart(s[n]) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// rsl finds licenses in Really Simple Licensing 1.0 (rslstandard.org). What they say
-// is not interpreted.
+// rsl finds licenses in Really Simple Licensing 1.0 (rslstandard.org). It does not interpret
+// them.
 var rsl = &Reader{Name: "RSL", Field: "license", Rule: rslRule, Link: rslLink}
 
 const rslType = "application/rsl+xml"

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// tdmRep reads the TDM Reservation Protocol (W3C Community Group report of 2024):
-// its file (§6.1), its headers (§6.2) and its meta elements (§6.3), each of which
-// supersedes the one before.
+// tdmRep reads the TDM Reservation Protocol (W3C Community Group report of 2024): its file
+// (§6.1), its headers (§6.2) and its meta elements (§6.3), each of which supersedes the
+// previous ones.
 var tdmRep = &Reader{
 	Name: "TDMRep", Headers: []string{"Tdm-Reservation", "Tdm-Policy"}, Header: tdmHeader, Meta: tdmMeta,
 	File: "/.well-known/tdmrep.json", ReadFile: readTDMRep, Nearest: true,
 }
 
-// reservation reads a value of tdm-reservation: what is neither 0 nor 1 says nothing.
+// reservation parses a value of tdm-reservation. Values other than 0 and 1 are ignored.
 func reservation(value, text string) []Statement {
 	switch strings.TrimSpace(value) {
 	case "1":
@@ -63,7 +63,7 @@ type tdmLocation struct {
 	Policy      json.RawMessage `json:"tdm-policy"`
 }
 
-// Bounds of the file, and of the patterns in it.
+// Limits of the file, and of the patterns in it.
 const (
 	maxLocations = 10_000
 	maxStars     = 100
@@ -71,7 +71,7 @@ const (
 
 var errTDMRep = errors.New("not a list of locations")
 
-// readTDMRep reads the file. A location that is no object is passed over.
+// readTDMRep parses the file. It ignores locations that are not objects.
 func readTDMRep(body []byte) (File, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), &list); err != nil {
@@ -87,7 +87,7 @@ func readTDMRep(body []byte) (File, error) {
 	return f, nil
 }
 
-// Says is what the first location that matches says (§6.1.3).
+// Says returns the statements of the first location that matches (§6.1.3).
 func (f tdmFile) Says(target string, matches func(pattern, target string) bool) []Statement {
 	for _, l := range f {
 		if !matches(l.Location, target) {

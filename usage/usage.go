@@ -1,17 +1,17 @@
-// Package usage answers: what does a site's owner say about the use of what was
-// fetched? robots.txt says what may be fetched; this is about what may be done with
-// it afterwards. It is pure: text in, values out.
+// Package usage reads the preferences of a site's owner about the use of what was fetched.
+// robots.txt says what may be fetched; usage preferences say what may be done with it
+// afterwards. The package does no I/O.
 //
-//	usage.go          one preference, and what several of them add up to
-//	readers.go        the table of all readers, and how they are asked
+//	usage.go          statements, and how they are combined
+//	readers.go        the table of all readers, and how they are called
 //	contentusage.go   Content-Usage (draft-ietf-aipref-attach, draft-ietf-aipref-vocab)
 //	contentsignal.go  Content-Signal (contentsignals.org)
 //	tdmrep.go         the TDM Reservation Protocol (W3C)
 //	noai.go           noai and noimageai among the directives for robots
 //	rsl.go            licenses in Really Simple Licensing 1.0
 //
-// Most of these are drafts. A reader is a file with its rules and a row in the table;
-// whoever reads robots.txt, headers and pages asks the table.
+// Most of these are drafts. Each reader is a file with its rules and a row in the table. Code
+// that reads robots.txt, headers and pages uses the table.
 package usage
 
 import (
@@ -21,21 +21,21 @@ import (
 	"strings"
 )
 
-// Category is a kind of use.
+// Category is a category of use.
 type Category string
 
-// The categories that count.
+// The categories.
 const (
-	Search  Category = "search"   // to be found by a search
-	AIInput Category = "ai-input" // to be given to a model when it answers
-	TrainAI Category = "train-ai" // to train a model
+	Search  Category = "search"   // be found by a search engine
+	AIInput Category = "ai-input" // be given to a model as input
+	TrainAI Category = "train-ai" // train a model
 	TDM     Category = "tdm"      // text and data mining (directive (EU) 2019/790, article 4)
 )
 
 // Categories lists all of them.
 var Categories = []Category{Search, AIInput, TrainAI, TDM}
 
-// Parse reads the name of a category.
+// Parse parses the name of a category.
 func Parse(s string) (Category, error) {
 	if c := Category(s); slices.Contains(Categories, c) {
 		return c, nil
@@ -43,7 +43,7 @@ func Parse(s string) (Category, error) {
 	return "", fmt.Errorf("no category of use %q: want search, ai-input, train-ai or tdm", s)
 }
 
-// Value is a preference: allowed or disallowed. What is not said is neither.
+// Value is a preference: allowed, disallowed, or unknown if nothing is stated.
 type Value string
 
 // The values.
@@ -53,8 +53,7 @@ const (
 	Unknown Value = ""
 )
 
-// Places where statements stand: Statement.Source. A file of its own on the site is
-// named by its path.
+// Values of Statement.Source. For a reader's own file it is the path of the file.
 const (
 	InRobots = "robots.txt"
 	InHeader = "header"
@@ -62,23 +61,23 @@ const (
 	InLink   = "link"
 )
 
-// ForImages is Statement.For of what is said about the pictures of a page.
+// ForImages is Statement.For of statements about the images of a page.
 const ForImages = "images"
 
-// Statement is one thing that an owner says, and where.
+// Statement is a usage statement of an owner, with its source.
 type Statement struct {
-	Category Category `json:"category,omitempty"` // "": it counts for none
+	Category Category `json:"category,omitempty"` // "": no known category
 	Value    Value    `json:"value,omitempty"`
 	Source   string   `json:"source"`
 	Line     int      `json:"line,omitempty"` // of robots.txt
 	By       string   `json:"by"`             // Name of the reader
-	For      string   `json:"for,omitempty"`  // ForImages; "" is the page itself
-	Text     string   `json:"text,omitempty"` // as it is written
+	For      string   `json:"for,omitempty"`  // ForImages; "": the page itself
+	Text     string   `json:"text,omitempty"` // verbatim
 	License  string   `json:"license,omitempty"`
 	Policy   string   `json:"policy,omitempty"` // the URL of a policy
 }
 
-// String is the statement in a line, for people.
+// String formats the statement on one line.
 func (s Statement) String() string {
 	what := string(s.Category) + "=" + string(s.Value)
 	switch {
@@ -94,7 +93,7 @@ func (s Statement) String() string {
 	return what + " (" + s.Where() + ": " + s.Text + ")"
 }
 
-// Where is where the statement stands, for people.
+// Where formats the source of the statement.
 func (s Statement) Where() string {
 	if s.Line > 0 {
 		return fmt.Sprintf("%s, line %d", s.Source, s.Line)
@@ -102,11 +101,10 @@ func (s Statement) Where() string {
 	return s.Source
 }
 
-// Preferences are what statements add up to; a category that is not there is
-// unknown.
+// Preferences are combined statements. Categories that are not in the map are unknown.
 type Preferences map[Category]Value
 
-// String reads "search=y, train-ai=n".
+// String formats preferences: "search=y, train-ai=n".
 func (p Preferences) String() string {
 	var words []string
 	for _, c := range slices.Sorted(maps.Keys(p)) {
@@ -115,7 +113,7 @@ func (p Preferences) String() string {
 	return strings.Join(words, ", ")
 }
 
-// Octet holds preferences in one octet, and ReadOctet reads it.
+// Octet encodes preferences in one octet, for ReadOctet.
 func (p Preferences) Octet() (b byte) {
 	for i, c := range Categories {
 		switch p[c] {
@@ -128,7 +126,7 @@ func (p Preferences) Octet() (b byte) {
 	return b
 }
 
-// ReadOctet is the preferences that Octet wrote.
+// ReadOctet decodes preferences encoded by Octet.
 func ReadOctet(b byte) Preferences {
 	p := Preferences{}
 	for i, c := range Categories {
@@ -142,8 +140,8 @@ func ReadOctet(b byte) Preferences {
 	return p
 }
 
-// Combine says what statements about one resource add up to: any n takes precedence,
-// then any y (draft-ietf-aipref-vocab §5.1).
+// Combine combines the statements about a resource: any n takes precedence, then any y
+// (draft-ietf-aipref-vocab §5.1).
 func Combine(list []Statement) Preferences {
 	p := Preferences{}
 	for i := range list {
@@ -156,8 +154,8 @@ func Combine(list []Statement) Preferences {
 	return p
 }
 
-// Superseded says whether another statement of the same reader stands nearer to the
-// resource, and the reader lets only the nearest count.
+// Superseded reports whether the reader of a statement counts only the nearest one and another
+// statement is nearer to the resource.
 func Superseded(list []Statement, i int) bool {
 	s := &list[i]
 	if r := named(s.By); r == nil || !r.Nearest || s.Category == "" {
@@ -168,17 +166,17 @@ func Superseded(list []Statement, i int) bool {
 	})
 }
 
-// nearness orders sources from the site to the page.
+// nearness orders sources from the site (-1) to the page.
 func nearness(source string) int {
 	return slices.Index([]string{InHeader, InMeta}, source)
 }
 
-// Licenses are those that statements name, each once.
+// Licenses returns the licenses named by statements, each once.
 func Licenses(list []Statement) []string {
 	return distinct(list, func(s *Statement) string { return s.License })
 }
 
-// Policies are those that statements name, each once.
+// Policies returns the policies named by statements, each once.
 func Policies(list []Statement) []string {
 	return distinct(list, func(s *Statement) string { return s.Policy })
 }
@@ -193,19 +191,19 @@ func distinct(list []Statement, of func(*Statement) string) []string {
 	return found
 }
 
-// Stated is a statement about a category as the JSON of every command has it.
+// Stated is a statement about a category in the JSON output of commands.
 type Stated struct {
 	Category   Category `json:"category"`
 	Value      Value    `json:"value"`
 	Source     string   `json:"source"`
-	Line       int      `json:"line"` // 0: not of robots.txt
+	Line       int      `json:"line"` // 0: not from robots.txt
 	By         string   `json:"by"`
 	For        string   `json:"for,omitempty"`
 	Text       string   `json:"text,omitempty"`
 	Superseded bool     `json:"superseded,omitempty"`
 }
 
-// Summary is what an owner says about one resource, as the JSON of commands has it.
+// Summary combines the statements about a resource for the JSON output of commands.
 type Summary struct {
 	Usage    Preferences `json:"usage"`
 	By       []Stated    `json:"usage_by"`
@@ -213,7 +211,7 @@ type Summary struct {
 	Policies []string    `json:"policies,omitempty"`
 }
 
-// Summarize puts statements into that form.
+// Summarize makes the summary of statements.
 func Summarize(list []Statement) Summary {
 	sum := Summary{Usage: Combine(list), By: []Stated{}, Licenses: Licenses(list), Policies: Policies(list)}
 	for i, s := range list {

@@ -24,12 +24,12 @@ func TestContentUsage(t *testing.T) {
 		{"train-ai=n\t,\t search=y", "search=y, train-ai=n"},
 		{"train-ai=n,search=y", "search=y, train-ai=n"},
 		{"", ""},
-		// Only the Tokens y and n count.
+		// Only the Tokens y and n have a meaning.
 		{"train-ai", ""}, {"train-ai=?0", ""}, {"train-ai=?1", ""}, {`train-ai="n"`, ""}, {"train-ai=N", ""},
 		{"train-ai=no", ""},
 		{"train-ai=0", ""}, {"train-ai=(n)", ""}, {"train-ai=:bg==:", ""}, {"train-ai=@1", ""}, {`train-ai=%"n"`, ""},
 		{"train-ai=1.5", ""},
-		// The last of a key that is repeated.
+		// The last value of a repeated key counts.
 		{"train-ai=n, train-ai=y", "train-ai=y"}, {"train-ai=y, search=y, train-ai=n", "search=y, train-ai=n"},
 		{"train-ai=n, train-ai", ""},
 		// Parameters and unknown keys are ignored.
@@ -39,7 +39,7 @@ func TestContentUsage(t *testing.T) {
 		{"*a=n, train-ai=n", "train-ai=n"},
 		{`a="\"", train-ai=n`, "train-ai=n"}, {"a=@1659578233, train-ai=n", "train-ai=n"},
 		{`a=%"f%c3%bc", train-ai=n`, "train-ai=n"},
-		// What does not parse says nothing at all.
+		// A field that does not parse has no preferences at all.
 		{"Train-ai=n", ""}, {"search=y, Train-ai=n", ""}, {"train-ai=n,", ""}, {"train-ai=n search=y", ""},
 		{",train-ai=n", ""},
 		{"train-ai =n", ""}, {"train-ai= n", ""}, {"train-ai=n;", ""}, {"train-ai=n,,search=y", ""},
@@ -82,7 +82,7 @@ func TestContentSignalHeader(t *testing.T) {
 	for value, want := range map[string]string{
 		"search=yes, ai-input=no, ai-train=no": "ai-input=n, search=y, train-ai=n",
 		"ai-train=no,search=yes":               "search=y, train-ai=n",
-		"train-ai=no":                          "", // is our name, not theirs
+		"train-ai=no":                          "", // the key of Content-Usage, unknown in Content-Signal
 		"ai-train=n":                           "",
 		"ai-train=yes, ai-train=no":            "train-ai=n",
 		"":                                     "",
@@ -97,8 +97,8 @@ func TestContentSignalHeader(t *testing.T) {
 	}
 }
 
-// Each of file, header and meta element supersedes the one before; what is neither 0
-// nor 1 resets nothing.
+// For TDMRep a header supersedes the file, and a meta element the header; a value other than 0
+// and 1 resets nothing.
 func TestTDMRep(t *testing.T) {
 	for _, row := range []struct{ file, header, meta, want string }{
 		{"1", "", "", "tdm=n"}, {"0", "", "", "tdm=y"}, {"", "1", "", "tdm=n"}, {"", "", "0", "tdm=y"},
@@ -195,8 +195,8 @@ func TestCombine(t *testing.T) {
 	}
 }
 
-// A 304 has headers of its own; what it does not have, and what the document says,
-// holds still (RFC 9111 §3.2).
+// A 304 answer has headers of its own; for headers that it lacks, and for the document's metas,
+// the stored preferences still hold (RFC 9111 §3.2).
 func TestRetained(t *testing.T) {
 	before := append(OfHeaders(headers("Content-Usage: search=n", "Content-Signal: ai-train=no")),
 		OfMeta("tdm-reservation", "1")...)

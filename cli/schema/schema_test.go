@@ -1,6 +1,6 @@
-// Package schema_test holds what commands print as JSON equal to docs/json.schema.json.
-// It is a program of its own, since the scripts of package cli start theirs hundreds of
-// times, and making a validator ready takes longer than the rest of a start.
+// Package schema_test checks the JSON output of commands against docs/json.schema.json. It has
+// a test binary of its own, because the scripts of package cli start theirs hundreds of times,
+// and initializing a JSON Schema validator takes longer than the rest of a start.
 package schema_test
 
 import (
@@ -23,7 +23,7 @@ import (
 	"curtsy/publish/pdf"
 )
 
-// TestMain lets a child of a command run as the program.
+// TestMain lets the test binary also run as the child process of a command.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == pdf.Command {
 		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 
 const schemaFile = "../../docs/json.schema.json"
 
-// schemas reads the documented schemas. Whoever uses them must bear new fields;
-// here a field that is not documented is a mistake.
+// schemas compiles the documented schemas. Consumers must ignore unknown fields; in these tests
+// an undocumented field is an error.
 func schemas(t *testing.T) *jsonschema.Compiler {
 	t.Helper()
 	f, err := os.Open(schemaFile)
@@ -55,7 +55,7 @@ func schemas(t *testing.T) *jsonschema.Compiler {
 	return c
 }
 
-// closeObjects lets no object have properties that are not named.
+// closeObjects forbids properties that an object schema does not name.
 func closeObjects(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -72,7 +72,7 @@ func closeObjects(v any) {
 	}
 }
 
-// once are commands over an archive of one crawl, and the schemas of their output.
+// once lists commands over an archive of one crawl, and the schemas of their output.
 var once = []struct{ schema, command string }{
 	{"status", "status site --json"},
 	{"status", "status site site --json"},
@@ -103,7 +103,7 @@ var once = []struct{ schema, command string }{
 	{"search", "search site page --json"},
 }
 
-// ofRounds are those over an archive that was visited twice.
+// ofRounds lists commands over an archive with a second round.
 var ofRounds = []struct{ schema, command string }{
 	{"update", "update site --delay 0s --json"},
 	{"status", "status site --json"},
@@ -116,9 +116,9 @@ var ofRounds = []struct{ schema, command string }{
 	{"crawl", "resume more --json"},
 }
 
-// Every command that prints JSON is among those above.
+// Every command that prints JSON is listed above.
 func TestEveryCommandWithJSON(t *testing.T) {
-	tested := map[string]bool{"fleet status": true} // which needs a database: TestJSONOfAFleet
+	tested := map[string]bool{"fleet status": true} // needs a database, see TestJSONOfAFleet
 	for _, test := range append(slices.Clone(once), ofRounds...) {
 		tested[strings.Fields(test.command)[0]] = true
 	}
@@ -142,7 +142,7 @@ func TestEveryCommandWithJSON(t *testing.T) {
 	names()
 }
 
-// output is what a command prints.
+// output runs a command and returns its output.
 func output(args ...string) string {
 	var out bytes.Buffer
 	cli.Main(args, strings.NewReader(""), &out, io.Discard)
@@ -175,7 +175,7 @@ func TestJSONIsAsItsSchemaSays(t *testing.T) {
 	documented(t, schemaPath, covered)
 }
 
-// TestJSONOfRounds: what is printed of an archive that was visited twice.
+// TestJSONOfRounds checks the output for an archive with a second round.
 func TestJSONOfRounds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs without -short")
@@ -214,7 +214,7 @@ func TestJSONOfRounds(t *testing.T) {
 	documented(t, schemaPath, covered)
 }
 
-// What fleet status prints of a site, with all that may be said of one and with the least.
+// The output of fleet status for a site, once with all optional fields and once with none.
 func TestJSONOfAFleet(t *testing.T) {
 	schema, err := schemas(t).Compile("https://curtsy.invalid/schema#/$defs/fleet-status")
 	if err != nil {
@@ -237,7 +237,7 @@ func TestJSONOfAFleet(t *testing.T) {
 	}
 }
 
-// validate runs a command and holds what it prints equal to a schema.
+// validate runs a command and checks its output against a schema.
 func validate(t *testing.T, c *jsonschema.Compiler, name, command string) {
 	t.Helper()
 	schema, err := c.Compile("https://curtsy.invalid/schema#/$defs/" + name)
@@ -260,7 +260,7 @@ func validate(t *testing.T, c *jsonschema.Compiler, name, command string) {
 	}
 }
 
-// documented holds docs/json.md equal to the schemas: each is named there.
+// documented checks that docs/json.md names each schema.
 func documented(t *testing.T, schemaPath string, covered map[string]bool) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(schemaPath), "json.md"))
@@ -274,7 +274,7 @@ func documented(t *testing.T, schemaPath string, covered map[string]bool) {
 	}
 }
 
-// runLines runs a command line and gives what it printed, by lines.
+// runLines runs a command line and returns the lines that it printed.
 func runLines(t *testing.T, args ...string) (lines []string) {
 	t.Helper()
 	var out, words bytes.Buffer

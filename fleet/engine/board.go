@@ -12,54 +12,54 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ErrConflict says that an entry was changed by another.
+// ErrConflict means that an entry was changed by another writer.
 var ErrConflict = errors.New("changed by another")
 
-// Entry is one of the board. An entry is changed by whoever knows its last
+// Entry is an entry of the board. It can only be changed by a writer that knows its latest
 // revision.
 type Entry struct {
 	Key   string
-	Value []byte        // nil: it was removed
-	Rev   uint64        // 0: nobody has written it
+	Value []byte        // nil: removed
+	Rev   uint64        // 0: never written
 	Seen  time.Duration // when this machine first saw this revision, by the board's clock
 }
 
-// Options of a board.
+// BoardOptions are the options of a board.
 type BoardOptions struct {
-	Nodes int // servers of the engine, where this process may make the bucket; 0: it only joins
+	Nodes int // number of servers, if this process may create the bucket; 0: it may not
 	Clock func() time.Duration
-	// Prefix begins the keys of entries that are given to Follow, in the order of their
-	// revisions, and are not kept here: there may be a million of them. watched says that
-	// no older revision can come any more.
+	// Prefix selects the entries that are passed to Follow, in the order of revisions, and not
+	// kept here, since there may be a million of them. watched means that no older revision can
+	// follow.
 	Prefix string
 	Follow func(e Entry, watched bool)
 }
 
-// Board is the table that all machines of a fleet see, with a copy of it in
-// memory that follows. It is for any goroutine.
+// Board is the table shared by all machines of a fleet, with a copy in memory that follows it.
+// It is safe for concurrent use.
 type Board struct {
 	o    BoardOptions
 	kv   jetstream.KeyValue
-	stop context.CancelFunc // of the watch
+	stop context.CancelFunc // ends the watch
 
 	order sync.Mutex // of revisions; held while Follow is called
 
 	mu       sync.Mutex
 	entries  map[string]Entry
 	changed  chan struct{} // closed when an entry changes
-	done     chan struct{} // closed when the copy follows no more
-	followed uint64        // the last revision that the watch brought
-	owed     uint64        // a revision written here that the watch has not brought yet; 0: none
+	done     chan struct{} // closed when the copy no longer follows
+	followed uint64        // the latest revision from the watch
+	owed     uint64        // a revision written here that the watch has not delivered; 0: none
 	since    time.Duration // when it was written
 }
 
 const bucket = "curtsy"
 
-// stalled is how long an answer or a part of the copy may take before opening the board fails.
+// stalled is the timeout for each step of opening the board.
 const stalled = time.Minute
 
-// OpenBoard opens the board, or makes it, and waits until the copy is whole. ctx is that
-// of opening alone: the copy follows until Close.
+// OpenBoard opens or creates the board, and waits until the copy is complete. ctx applies to
+// opening only: the copy follows until Close.
 func OpenBoard(ctx context.Context, c *nats.Conn, o BoardOptions) (*Board, error) {
 	js, err := jetstream.New(c)
 	if err != nil {
@@ -86,7 +86,7 @@ func OpenBoard(ctx context.Context, c *nats.Conn, o BoardOptions) (*Board, error
 	return b, nil
 }
 
-// filled waits until the copy is whole, as long as it grows.
+// filled waits until the copy is complete, while it makes progress.
 func (b *Board) filled(ctx context.Context, whole chan struct{}) error {
 	var had uint64
 	for {
@@ -109,8 +109,8 @@ func (b *Board) filled(ctx context.Context, whole chan struct{}) error {
 	}
 }
 
-// openBucket makes the bucket where it is not there. Nobody makes it smaller:
-// a worker that joins does not know how many nodes there are.
+// openBucket creates the bucket if it does not exist. Joining workers never change it, since
+// they do not know the number of nodes.
 func openBucket(ctx context.Context, js jetstream.JetStream, nodes int) (kv jetstream.KeyValue, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stalled)
 	defer cancel()
@@ -126,7 +126,7 @@ func openBucket(ctx context.Context, js jetstream.JetStream, nodes int) (kv jets
 		if err == nil {
 			return kv, nil
 		}
-		select { // the cluster may have no leader yet
+		select { // the cluster may not have elected a leader yet
 		case <-ctx.Done():
 			return nil, errors.Join(ctx.Err(), err)
 		case <-time.After(200 * time.Millisecond):
@@ -134,13 +134,14 @@ func openBucket(ctx context.Context, js jetstream.JetStream, nodes int) (kv jets
 	}
 }
 
-// Close ends following.
+// Close ends the watch.
 func (b *Board) Close() { b.stop() }
 
-// Done is closed when the copy follows no more.
+// Done is closed when the copy no longer follows.
 func (b *Board) Done() <-chan struct{} { return b.done }
 
-// Behind is how long the watch has not brought what was written here: the copy is so old.
+// Behind returns for how long the watch has not delivered a revision written here, which is the
+// age of the copy.
 func (b *Board) Behind() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -165,7 +166,7 @@ func (b *Board) follow(watcher jetstream.KeyWatcher, whole chan struct{}) {
 	}
 }
 
-// note takes a revision into the copy, unless a later one is there.
+// note applies a revision to the copy, unless it has a later one.
 func (b *Board) note(key string, value []byte, rev uint64, watched bool) Entry {
 	e := Entry{key, value, rev, b.o.Clock()}
 	b.order.Lock()
@@ -184,8 +185,8 @@ func (b *Board) note(key string, value []byte, rev uint64, watched bool) Entry {
 	return e
 }
 
-// counted notes how far the watch has come, and says whether a revision is news: what was
-// written here may be noted after the watch has brought it, and what came later.
+// counted records the progress of the watch, and reports whether a revision is new. A revision
+// written here may be noted after the watch delivered it or later ones.
 func (b *Board) counted(e *Entry, watched bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -206,8 +207,8 @@ func (b *Board) counted(e *Entry, watched bool) bool {
 	return true
 }
 
-// keep keeps an entry, unless the one that is there is newer; then that is e. What was
-// removed is forgotten once the watch has passed it.
+// keep stores an entry, unless a newer one is stored; then e becomes that. Removed entries are
+// deleted once the watch has delivered the removal.
 func (b *Board) keep(e *Entry, watched bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -223,14 +224,14 @@ func (b *Board) keep(e *Entry, watched bool) bool {
 	return true
 }
 
-// Changed is closed when the next entry changes.
+// Changed returns a channel that is closed when the next entry changes.
 func (b *Board) Changed() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.changed
 }
 
-// Entry is the copy of an entry; !ok where there is none.
+// Entry returns the copy of an entry; ok is false if there is none.
 func (b *Board) Entry(key string) (e Entry, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -238,7 +239,7 @@ func (b *Board) Entry(key string) (e Entry, ok bool) {
 	return e, ok && e.Value != nil
 }
 
-// List is the copies of the entries whose keys begin with prefix, in no order.
+// List returns the copies of the entries whose keys begin with prefix, unordered.
 func (b *Board) List(prefix string) (list []Entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -265,12 +266,11 @@ func (b *Board) Fresh(ctx context.Context, key string) (e Entry, ok bool, err er
 	return e, e.Value != nil, nil
 }
 
-// timeout of one request; the death of a leader stops writes for 4 to 8 s.
+// timeout is the timeout of a request. Writes fail for 4 to 8 s after the death of a leader.
 const timeout = 3 * time.Second
 
-// Swap writes an entry on the condition that had is its last revision; the zero
-// Entry with a Key makes a new one. A write whose answer is lost is looked for:
-// a value must say who wrote it.
+// Swap writes an entry if had is its latest revision; a zero revision creates it. If the
+// response to a write is lost, it reads the entry back; so values must identify their writer.
 func (b *Board) Swap(ctx context.Context, had Entry, value []byte) (Entry, error) {
 	short, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -291,16 +291,16 @@ func (b *Board) Swap(ctx context.Context, had Entry, value []byte) (Entry, error
 	case ok && string(now.Value) == string(value):
 		return now, nil
 	case ok && now.Rev != had.Rev, !ok && had.Rev != 0,
-		!ok && refused(err): // another made it; the server that was read from is behind
+		!ok && refused(err): // another writer created it; the server that was read from lags behind
 		return now, fmt.Errorf("%s: %w", had.Key, ErrConflict)
 	}
 	return had, fmt.Errorf("write %s: %w", had.Key, err)
 }
 
-// removedFor is how long the servers keep the mark that an entry was removed.
+// removedFor is how long the servers keep the marker of a removed entry.
 const removedFor = time.Hour
 
-// Remove removes an entry on the condition that had is its last revision.
+// Remove removes an entry if had is its latest revision.
 func (b *Board) Remove(ctx context.Context, had Entry) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -311,12 +311,12 @@ func (b *Board) Remove(ctx context.Context, had Entry) error {
 	return err
 }
 
-// refused says that the servers found the condition of a write broken.
+// refused reports whether the servers rejected a write because of its condition.
 func refused(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
 		api.ErrorCode == wrongSequenceOfReplicas)
 }
 
-// wrongSequenceOfReplicas is what a replicated stream says of a condition that does not hold.
+// wrongSequenceOfReplicas is the error code of replicated streams for a failed condition.
 const wrongSequenceOfReplicas jetstream.ErrorCode = 10164

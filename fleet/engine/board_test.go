@@ -52,14 +52,14 @@ func eventually(t *testing.T, what string, is func() bool) {
 	t.Fatalf("not in time: %s", what)
 }
 
-// The context of opening a board is over long before the board is: what others change
-// later is seen all the same.
+// The context for opening a board may end before the board is closed: later changes by others
+// are still seen.
 func TestABoardFollowsLongerThanItWasOpened(t *testing.T) {
 	s := started(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	one, two := opened(t, ctx, s, BoardOptions{}), opened(t, t.Context(), s, BoardOptions{})
 	cancel()
-	time.Sleep(20 * time.Millisecond) // what the context ends has ended
+	time.Sleep(20 * time.Millisecond) // time for the cancellation to take effect
 	e, err := two.Swap(t.Context(), Entry{Key: "k"}, []byte("v"))
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestABoardFollowsLongerThanItWasOpened(t *testing.T) {
 	}
 }
 
-// A copy that does not follow is known by what was written here and has not come back.
+// A board notices that its copy is behind when one of its own writes does not come back.
 func TestABoardKnowsThatItIsBehind(t *testing.T) {
 	var clock atomic.Int64
 	b := opened(t, t.Context(), started(t),
@@ -95,8 +95,8 @@ func TestABoardKnowsThatItIsBehind(t *testing.T) {
 	eventually(t, "the copy has caught up", func() bool { return b.Behind() == 0 })
 }
 
-// Entries that are followed are given in order, and not kept; one that was written here is
-// given at once, and not a second time after what came later.
+// Followed entries are delivered in order and not kept; an entry written here is delivered at
+// once, and not again after a later one.
 func TestFollowedEntries(t *testing.T) {
 	s := started(t)
 	var mu sync.Mutex
@@ -121,7 +121,8 @@ func TestFollowedEntries(t *testing.T) {
 	}
 }
 
-// Both kinds of servers' answers say that a condition does not hold; others do not.
+// The error that says that a condition does not hold is recognized for both kinds of server,
+// and no other error is.
 func TestARefusedCondition(t *testing.T) {
 	for err, want := range map[error]bool{
 		jetstream.ErrKeyExists: true,

@@ -9,15 +9,15 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// Role is what the holder of a certificate may do. A certificate names its roles as
-// organizational units (OU) of its subject.
+// Role is what the holder of a certificate may do. Certificates name roles as organizational
+// units (OU) of their subject.
 type Role string
 
-// The roles, each of which may do what those before it may.
+// The roles. Each includes those before it.
 const (
-	RoleRead  Role = "read"  // ask how the sites are
+	RoleRead  Role = "read"  // query the state of sites
 	RoleAdd   Role = "add"   // change the list of sites
-	RoleWork  Role = "work"  // crawl them: write what it finds to the board
+	RoleWork  Role = "work"  // crawl sites: write to the board
 	RoleServe Role = "serve" // be a server of the cluster
 )
 
@@ -27,10 +27,10 @@ var roles = []Role{RoleRead, RoleAdd, RoleWork, RoleServe}
 const (
 	AskRead  = "curtsy.ask.read"
 	AskAdd   = "curtsy.ask.add"
-	AskPeers = "curtsy.worker." // of one of the workers, by the others
+	AskPeers = "curtsy.worker." // prefix; to one of the workers, from other workers
 )
 
-// RoleOf is the highest role that a certificate names; "" for none.
+// RoleOf returns the highest role that a certificate names; "" for none.
 func RoleOf(c *x509.Certificate) (role Role) {
 	for _, r := range roles {
 		if slices.Contains(c.Subject.OrganizationalUnit, string(r)) {
@@ -40,10 +40,10 @@ func RoleOf(c *x509.Certificate) (role Role) {
 	return role
 }
 
-// May says whether a role may do what another is for.
+// May reports whether a role includes another.
 func (r Role) May(needs Role) bool { return slices.Index(roles, r) >= slices.Index(roles, needs) }
 
-// roleOf is that of the first certificate of a connection's end, "" where there is none.
+// roleOf returns the role of a peer's first certificate; "" if there is none.
 func roleOf(certs []*x509.Certificate) Role {
 	if len(certs) == 0 {
 		return ""
@@ -51,8 +51,8 @@ func roleOf(certs []*x509.Certificate) Role {
 	return RoleOf(certs[0])
 }
 
-// OwnRole is that of the certificate which conf shows to others; without TLS, on the
-// socket of the same user, everything may be done.
+// OwnRole returns the role of the certificate in conf. Without TLS, on the socket of the same
+// user, it is RoleServe.
 func OwnRole(conf *tls.Config) Role {
 	if conf == nil || len(conf.Certificates) == 0 || conf.Certificates[0].Leaf == nil {
 		return RoleServe
@@ -60,8 +60,8 @@ func OwnRole(conf *tls.Config) Role {
 	return RoleOf(conf.Certificates[0].Leaf)
 }
 
-// amongServers is a configuration for connections whose other end must be a server: the
-// authority of the fleet signs certificates of commands, too.
+// amongServers returns a configuration that requires the peer to be a server, since the fleet's
+// authority also signs certificates of commands.
 func amongServers(conf *tls.Config) *tls.Config {
 	conf = conf.Clone()
 	conf.VerifyConnection = func(s tls.ConnectionState) error {
@@ -74,7 +74,7 @@ func amongServers(conf *tls.Config) *tls.Config {
 	return conf
 }
 
-// inbox is where answers go to: a role cannot listen to those of another.
+// inbox returns the prefix of reply subjects; a role cannot subscribe to those of another.
 func (r Role) inbox() string { return "_INBOX_" + string(r) }
 
 // doorkeeper gives each connection the permissions of its role.
@@ -82,7 +82,7 @@ type doorkeeper struct{}
 
 // Check implements server.Authentication.
 func (doorkeeper) Check(c server.ClientAuthentication) bool {
-	if c.RemoteAddress().Network() == "pipe" { // of this process, or through the socket of its user
+	if c.RemoteAddress().Network() == "pipe" { // in this process, or through the user's socket
 		return true
 	}
 	s := c.GetTLSConnectionState()

@@ -18,7 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// authority signs certificates of a fleet.
+// authority issues the certificates of a fleet.
 type authority struct {
 	t    *testing.T
 	key  *ecdsa.PrivateKey
@@ -46,7 +46,7 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// conf is the configuration of who has a certificate with these units.
+// conf returns the TLS configuration with a certificate for these organizational units.
 func (a *authority) conf(units ...string) *tls.Config {
 	a.t.Helper()
 	of := &x509.Certificate{SerialNumber: big.NewInt(2), NotAfter: time.Now().Add(time.Hour),
@@ -76,7 +76,7 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// Each role is tried with what it may not do, by a client that asks nobody first.
+// Each role tries what it may not do, through a client without checks of its own.
 func TestRoles(t *testing.T) {
 	a, address := newAuthority(t), freePort(t)
 	s, err := Start(Options{Dir: t.TempDir(), Name: "n1", Listen: address, TLS: a.conf("serve")})
@@ -130,7 +130,7 @@ func TestRoles(t *testing.T) {
 				t.Errorf("%s may %s: %v, want %v", each.role, what, got[i], want[i])
 			}
 		}
-		sub, err := c.SubscribeSync(">") // the answers to others
+		sub, err := c.SubscribeSync(">") // including the answers to others
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,8 +155,8 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// No port is opened without TLS and a server's certificate, and no other certificate of
-// the same authority is taken for that of a server.
+// No port is opened without TLS and a server certificate, and a client certificate of the same
+// authority is not accepted as a server certificate.
 func TestPortsNeedAServersCertificate(t *testing.T) {
 	a := newAuthority(t)
 	for what, o := range map[string]Options{

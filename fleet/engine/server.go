@@ -1,8 +1,7 @@
-// Package engine answers: how do the machines of a fleet know of each other?
-// It is NATS JetStream, embedded: a server in this process, alone and without
-// ports, or one of a cluster, and a table of entries in it, the board.
-// It only coordinates: what it knows is in the store as well, and its disks may
-// be lost at any time.
+// Package engine coordinates the machines of a fleet. It embeds NATS JetStream: a server in
+// this process, standalone without ports or as a member of a cluster, and in it a key-value
+// bucket, the board. Everything on the board is also in the store, so the engine's data may be
+// lost at any time.
 package engine
 
 import (
@@ -24,13 +23,13 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Options of a server. Without Peers it is alone, and listens nowhere.
+// Options of a server. Without Peers it is standalone and listens on no port.
 type Options struct {
-	Dir    string            // of its data, and of the socket
+	Dir    string            // of its data and its socket
 	Name   string            // of this node
-	Listen string            // HOST:PORT for workers and commands; "" is none
-	Peers  map[string]string // node → HOST:PORT by which the others reach it, this one's too
-	TLS    *tls.Config       // for all connections, with certificates asked of clients; nil only without ports
+	Listen string            // HOST:PORT for workers and commands; "": none
+	Peers  map[string]string // by node: HOST:PORT at which others reach it, including this node
+	TLS    *tls.Config       // for all connections, with client certificates required; may be nil only without ports
 }
 
 // Server is an embedded server.
@@ -39,13 +38,13 @@ type Server struct {
 	socket net.Listener
 }
 
-// socketName is where commands on this machine reach a server.
+// socketName is the name of the socket for commands on this machine.
 const socketName = "fleet.sock"
 
-// Socket is the path of a server's socket.
+// Socket returns the path of a server's socket.
 func Socket(dir string) string { return filepath.Join(dir, socketName) }
 
-// Start starts a server and waits until it takes connections.
+// Start starts a server and waits until it accepts connections.
 func Start(o Options) (*Server, error) {
 	so, err := o.server()
 	if err != nil {
@@ -68,8 +67,8 @@ func Start(o Options) (*Server, error) {
 	return s, nil
 }
 
-// maxStore bounds the engine's data on disk: a million sites take about 1 GB, and what was
-// changed since it was last compacted.
+// maxStore limits the engine's data on disk: a million sites take about 1 GB, plus changes
+// since the last compaction.
 const maxStore = 64 << 30
 
 func (o *Options) server() (*server.Options, error) {
@@ -105,8 +104,8 @@ func (o *Options) server() (*server.Options, error) {
 	return so, nil
 }
 
-// address refuses to listen without TLS, on loopback as well: a port is there for all users
-// of a machine, the socket for one.
+// address rejects ports without TLS, also on loopback: every user of a machine can connect to a
+// port, but only one to the socket.
 func (o *Options) address(s string) (host string, port int, err error) {
 	host, p, err := net.SplitHostPort(s)
 	if err != nil {
@@ -124,7 +123,7 @@ func (o *Options) address(s string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// share lets processes of the same user in, through a socket.
+// share accepts connections from processes of the same user on a socket.
 func (s *Server) share(path string) error {
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 		return err
@@ -164,16 +163,16 @@ func pipe(to, from net.Conn) {
 	from.Close()
 }
 
-// Connect connects to the server within the process.
+// Connect connects within the process.
 func (s *Server) Connect() (*nats.Conn, error) {
 	return nats.Connect("", nats.InProcessServer(s.ns), nats.MaxReconnects(-1),
 		nats.ReconnectWait(100*time.Millisecond))
 }
 
-// Nodes is how many servers there are to be.
+// Nodes returns the number of servers of the cluster.
 func (o *Options) Nodes() int { return max(1, len(o.Peers)) }
 
-// Close ends the server, and waits until it has ended.
+// Close shuts the server down and waits for its end.
 func (s *Server) Close() {
 	s.socket.Close()
 	s.ns.Shutdown()
@@ -188,7 +187,7 @@ func Dial(urls string, conf *tls.Config) (*nats.Conn, error) {
 	c, err := nats.Connect(urls, nats.MaxReconnects(-1), nats.ReconnectWait(500*time.Millisecond),
 		nats.Timeout(5*time.Second),
 		nats.Secure(amongServers(conf)), nats.CustomInboxPrefix(OwnRole(conf).inbox()),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // whoever asked hears of it
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // errors are returned to the caller
 	if errors.Is(err, nats.ErrAuthorization) {
 		return nil, fmt.Errorf("engine at %s: the certificate names no role (OU=%s, %s or %s)", urls, RoleRead,
 			RoleAdd, RoleWork)
@@ -199,11 +198,11 @@ func Dial(urls string, conf *tls.Config) (*nats.Conn, error) {
 	return c, nil
 }
 
-// DialSocket connects to the server that runs over dir on this machine.
+// DialSocket connects to the server that runs in dir on this machine.
 func DialSocket(dir string) (*nats.Conn, error) {
 	c, err := nats.Connect("nats://fleet.invalid", nats.SetCustomDialer(unixDialer(Socket(dir))), nats.NoReconnect())
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err,
-		syscall.ECONNREFUSED) { // the socket of none, or of one that has ended
+		syscall.ECONNREFUSED) { // no socket, or that of a server that has ended
 		return nil, fmt.Errorf("no fleet is running at %s", dir)
 	}
 	if err != nil {
@@ -218,5 +217,5 @@ func (u unixDialer) Dial(string, string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(context.Background(), "unix", string(u))
 }
 
-// SkipTLSHandshake: a socket of the same user needs none.
+// SkipTLSHandshake returns true: the socket of the same user needs no TLS.
 func (u unixDialer) SkipTLSHandshake() bool { return true }

@@ -2,12 +2,11 @@ package lease
 
 import "time"
 
-// Clock says how long this machine has been up, the time that it slept
-// included: what Go calls monotonic stands still while a machine sleeps, and
-// the time of day may be set.
+// Clock returns the time since boot, including sleep. Go's monotonic clock stops while some
+// systems sleep, and the time of day may be set.
 type Clock func() time.Duration
 
-// steady is Go's own monotonic clock.
+// steady returns Go's monotonic clock.
 func steady() Clock {
 	start := time.Now()
 	return func() time.Duration { return time.Since(start) }

@@ -6,13 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Uptime is the clock of this machine.
+// Uptime returns the clock of this machine, CLOCK_BOOTTIME.
 func Uptime() Clock {
 	fallback := steady()
 	return func() time.Duration {
 		var t unix.Timespec
 		if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {
-			return fallback() // a kernel older than 2.6.39 says so each time
+			return fallback() // kernels before 2.6.39 lack CLOCK_BOOTTIME
 		}
 		return time.Duration(t.Nano())
 	}

@@ -2,6 +2,6 @@
 
 package lease
 
-// Uptime is the clock of this machine: Go's own, which counts the time that a
-// machine sleeps on macOS and Windows, and elsewhere does not.
+// Uptime returns Go's monotonic clock, which includes sleep on macOS and Windows, but not on
+// other systems.
 func Uptime() Clock { return steady() }

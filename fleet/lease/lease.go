@@ -13,11 +13,11 @@ import (
 	"curtsy/fleet/engine"
 )
 
-// ErrClosed says that nothing is given out yet: the board was made anew, and
-// whoever held something by the old one may not have stopped.
+// ErrClosed means that claims are not granted yet: the board was created anew, and holders of
+// claims on the previous one may still be running.
 var ErrClosed = errors.New("the engine has just started: claims are granted once all earlier ones have expired")
 
-// Lease is a claim that is held.
+// Lease is a claim held by a session.
 type Lease struct {
 	s      *Session
 	key    string
@@ -27,7 +27,7 @@ type Lease struct {
 	cancel context.CancelFunc
 }
 
-// Acquire claims key for what, or says who holds it.
+// Acquire claims key for what, or returns a HeldError.
 func (s *Session) Acquire(ctx context.Context, key, what string) (*Lease, error) {
 	s.mu.Lock()
 	if l := s.held[key]; l != nil || s.trying[key] {
@@ -68,7 +68,7 @@ func (s *Session) Acquire(ctx context.Context, key, what string) (*Lease, error)
 	return l, nil
 }
 
-// takeable is the entry of what nobody holds, as it is to be replaced.
+// takeable returns the entry of a free claim, for a swap.
 func (s *Session) takeable(ctx context.Context, key string) (engine.Entry, error) {
 	e, ok := s.board.Entry(claims + key)
 	if !ok {
@@ -94,10 +94,10 @@ func (s *Session) takeable(ctx context.Context, key string) (engine.Entry, error
 	return e, nil
 }
 
-// ended says whether a session is dead, and ends one that was not renewed for
-// its whole term.
+// ended reports whether a session is dead, and marks it as dead if it was not renewed for its
+// whole term.
 func (s *Session) ended(ctx context.Context, id string) (bool, error) {
-	if id == s.id { // claimed, and nobody uses it: tidy gives it free
+	if id == s.id { // claimed, but unused: tidy releases it
 		return false, nil
 	}
 	if id == s.o.Previous && id != "" {
@@ -114,13 +114,13 @@ func (s *Session) ended(ctx context.Context, id string) (bool, error) {
 		e = engine.Entry{Key: sessions + id}
 	}
 	err := s.kill(ctx, e)
-	if errors.Is(err, engine.ErrConflict) { // renewed after all
+	if errors.Is(err, engine.ErrConflict) { // it was renewed
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// left is how long a session lasts if it is not renewed.
+// left returns how long a session lasts if it is not renewed.
 func (s *Session) left(id string, e engine.Entry, ok bool) time.Duration {
 	now := s.o.Clock()
 	if ok {
@@ -139,7 +139,7 @@ func (s *Session) left(id string, e engine.Entry, ok bool) time.Duration {
 // kill marks a session as dead.
 func (s *Session) kill(ctx context.Context, e engine.Entry) error {
 	var st state
-	_ = json.Unmarshal(e.Value, &st) // of one that does not read back, that it is dead is enough
+	_ = json.Unmarshal(e.Value, &st) // if it cannot be decoded, the mark is sufficient
 	st.Dead, st.About = true, nil
 	b, err := json.Marshal(st)
 	if err != nil {
@@ -163,13 +163,13 @@ func (s *Session) heldError(key string) error {
 	return h
 }
 
-// free is the value of a claim that nobody holds.
+// free returns the value of a claim that nobody holds.
 func (s *Session) free() []byte {
-	b, _ := json.Marshal(claim{Nonce: rand.Text()}) // strings only
+	b, _ := json.Marshal(claim{Nonce: rand.Text()}) // cannot fail for strings
 	return b
 }
 
-// Check is ErrOver when the lease has ended.
+// Check returns ErrOver if the lease has ended.
 func (l *Lease) Check() error {
 	if l.lost.Err() != nil {
 		return ErrOver
@@ -177,10 +177,10 @@ func (l *Lease) Check() error {
 	return l.s.Check()
 }
 
-// Lost is done when the lease has ended.
+// Lost returns a context that is done when the lease has ended.
 func (l *Lease) Lost() context.Context { return l.lost }
 
-// Release gives free what the lease holds. Where that fails, tidy does it later.
+// Release releases the claim. If that fails, tidy does it later.
 func (l *Lease) Release(ctx context.Context) error {
 	l.cancel()
 	e, ok := l.s.board.Entry(claims + l.key)
@@ -201,7 +201,7 @@ func (s *Session) forget(l *Lease) {
 	}
 }
 
-// Claim is who holds a key; !ok where nobody does.
+// Claim returns who holds a key; ok is false if nobody does.
 func (s *Session) Claim(key string) (h HeldError, ok bool) {
 	e, ok := s.board.Entry(claims + key)
 	var c claim
@@ -212,7 +212,7 @@ func (s *Session) Claim(key string) (h HeldError, ok bool) {
 	return HeldError{Key: key, Worker: c.Worker, For: c.For, Left: s.left(c.Session, se, there)}, true
 }
 
-// Claims are those whose keys begin with prefix.
+// Claims returns the claims whose keys begin with prefix.
 func (s *Session) Claims(prefix string) (list []HeldError) {
 	for _, e := range s.board.List(claims + prefix) {
 		if h, ok := s.Claim(strings.TrimPrefix(e.Key, claims)); ok {
@@ -222,13 +222,13 @@ func (s *Session) Claims(prefix string) (list []HeldError) {
 	return list
 }
 
-// Alive says that a session is on the board, and was renewed within its term.
+// Alive reports whether a session is on the board and was renewed within its term.
 func (s *Session) Alive(id string) bool {
 	e, ok := s.board.Entry(sessions + id)
 	return ok && !s.dead(id) && s.left(id, e, true) > 0
 }
 
-// Worker is what a live session says of its worker.
+// Worker describes the worker of a live session.
 type Worker struct {
 	Name  string          `json:"worker"`
 	Left  time.Duration   `json:"left"`

@@ -9,7 +9,7 @@ import (
 	"curtsy/fleet/engine"
 )
 
-// clock is set by a test.
+// clock is a clock that a test sets.
 type clock struct{ now atomic.Int64 }
 
 func (c *clock) read() time.Duration  { return time.Duration(c.now.Load()) }
@@ -52,7 +52,7 @@ func held(t *testing.T, err error, by string) {
 	}
 }
 
-// seen waits until a session has seen what another did.
+// seen waits until a session has seen a change that another made.
 func seen(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for range 1000 {
@@ -89,8 +89,8 @@ func TestALeaseIsHeldByOne(t *testing.T) {
 	}
 }
 
-// A worker that stands still has lost its lease by its own clock before any
-// other may have it, and cannot renew it afterwards.
+// A worker that is suspended has lost its lease by its own clock before another can take it,
+// and cannot renew it afterwards.
 func TestALeaseEndsForItsOwnerFirst(t *testing.T) {
 	s, one, two := start(t), &clock{}, &clock{}
 	a := begin(t, s, one, "a", true)
@@ -123,7 +123,7 @@ func TestALeaseEndsForItsOwnerFirst(t *testing.T) {
 	}
 }
 
-// A worker whose board stood still takes nothing from one that renewed.
+// A worker whose copy of the board stood still takes nothing from a session that was renewed.
 func TestASessionThatIsRenewedIsNotTaken(t *testing.T) {
 	s, one, two := start(t), &clock{}, &clock{}
 	a := begin(t, s, one, "a", true)
@@ -132,7 +132,7 @@ func TestASessionThatIsRenewedIsNotTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen(t, "a holds it", func() bool { _, ok := b.Claim("k"); return ok })
-	b.board.Close() // sees nothing from now on
+	b.board.Close() // gets no more updates
 	<-b.board.Done()
 	one.pass(20 * time.Second)
 	a.renew()
@@ -147,8 +147,8 @@ func TestASessionThatIsRenewedIsNotTaken(t *testing.T) {
 	}
 }
 
-// A session whose copy of the board follows no more ends at once, and so does one whose
-// copy is far behind: what others do would not be seen.
+// A session ends at once when its copy of the board gets no more updates or is far behind, as
+// it would not see what others do.
 func TestASessionEndsWithItsWatch(t *testing.T) {
 	s, c := start(t), &clock{}
 	a := begin(t, s, c, "a", true)
@@ -156,8 +156,8 @@ func TestASessionEndsWithItsWatch(t *testing.T) {
 	seen(t, "the session is over", func() bool { return a.Check() != nil })
 }
 
-// What the session of this worker before held is this one's to take at once, and nobody
-// else's; what it does not take is everybody's then.
+// Only this worker may take at once what its previous session held; what it does not take is
+// then free for all.
 func TestASessionContinuesTheOneBefore(t *testing.T) {
 	s, c := start(t), &clock{}
 	a := begin(t, s, c, "a", true)
@@ -184,7 +184,7 @@ func TestASessionContinuesTheOneBefore(t *testing.T) {
 	held(t, err, "a")
 }
 
-// Dead sessions and claims that nobody holds do not stay on the board.
+// Dead sessions and claims without a holder are removed from the board.
 func TestTheBoardIsTidied(t *testing.T) {
 	s, c := start(t), &clock{}
 	a := begin(t, s, c, "a", true)
@@ -209,7 +209,7 @@ func TestTheBoardIsTidied(t *testing.T) {
 	}
 }
 
-// After the engine's disks were lost nothing is given out for a term.
+// After the engine has lost its disks, nothing is leased for one term.
 func TestAnEngineMadeAnewGivesNothingOutAtOnce(t *testing.T) {
 	s, c := start(t), &clock{}
 	a := begin(t, s, c, "a", false)
@@ -226,7 +226,7 @@ func TestAnEngineMadeAnewGivesNothingOutAtOnce(t *testing.T) {
 	}
 }
 
-// A claim whose answer was lost is given free.
+// A claim whose answer was lost is released.
 func TestAClaimThatNobodyUsesIsGivenFree(t *testing.T) {
 	s, c := start(t), &clock{}
 	a := begin(t, s, c, "a", true)
@@ -234,7 +234,7 @@ func TestAClaimThatNobodyUsesIsGivenFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.mu.Lock() // the session's own loop looks there too
+	a.mu.Lock() // the loop of the session uses it too
 	delete(a.held, "k")
 	a.mu.Unlock()
 	a.tidy()

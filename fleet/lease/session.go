@@ -1,13 +1,12 @@
-// Package lease answers: who alone may do this, and until when?
+// Package lease grants exclusive claims for a limited time.
 //
-// A worker has one session on the board and renews it. What it claims, a group
-// of sites or a place at an address, names the session. A session has ended for
-// its worker at the time its last successful renewal was sent, plus the term,
-// less a margin, by the worker's own clock, which counts sleep. For all others
-// it has ended when they have seen it unchanged for the whole term, each by its
-// own clock, and one of them has marked it as dead; then it can be renewed no
-// more. So no two clocks are ever compared, nothing rests on the server's
-// clock, and setting the time of day changes nothing.
+// A worker has one session on the board and renews it. Its claims, for a group of sites or a
+// place at an address, name the session. For its worker, a session ends one term, less a margin,
+// after its last successful renewal was sent, by the worker's clock, which includes sleep. For
+// others, it ends when they have seen it unchanged for a whole term, each by its own clock, and
+// one of them has marked it as dead; then it can no longer be renewed. So clocks of different
+// machines are never compared, the server's clock does not matter, and neither does setting the
+// time of day.
 package lease
 
 import (
@@ -25,15 +24,15 @@ import (
 	"curtsy/fleet/engine"
 )
 
-// ErrOver says that a lease has ended.
+// ErrOver means that a lease has ended.
 var ErrOver = errors.New("the lease has ended")
 
-// HeldError says who holds what is asked for.
+// HeldError says who holds a claim.
 type HeldError struct {
 	Key    string
 	Worker string
-	For    string        // what it is held for
-	Left   time.Duration // until it may be taken over, if it is not renewed
+	For    string        // what it is held for, such as a site
+	Left   time.Duration // time until it may be taken over, if it is not renewed
 }
 
 func (e *HeldError) Error() string {
@@ -43,21 +42,21 @@ func (e *HeldError) Error() string {
 // Options of a session.
 type Options struct {
 	Worker string
-	Term   time.Duration // 0 is 30 s
-	Margin time.Duration // 0 is a sixth of the term
-	Clock  Clock         // nil is Uptime
-	// Alone says that no other worker can be alive, as a lock on the fleet's
-	// directory shows: whatever is held is free.
+	Term   time.Duration // 0: 30 s
+	Margin time.Duration // 0: a sixth of the term
+	Clock  Clock         // nil: Uptime
+	// Alone means that no other worker can be alive, as a lock on the fleet's directory shows;
+	// all existing claims are free.
 	Alone bool
-	// Previous is the session that this worker had before, "" for none. Whoever gives it
-	// knows that nothing of it runs any more: what it holds is this session's to take,
-	// until ReleaseUnclaimed.
+	// Previous is the previous session of this worker, "" for none. The caller guarantees that
+	// nothing of it is running; its claims may be taken by this session only, until
+	// ReleaseUnclaimed.
 	Previous string
-	About    func() any // what the session says of its worker
+	About    func() any // describes the worker to others
 	Logger   *slog.Logger
 }
 
-// Session is a worker's. It is for any goroutine.
+// Session is the session of a worker. It is safe for concurrent use.
 type Session struct {
 	o     Options
 	board *engine.Board
@@ -69,13 +68,13 @@ type Session struct {
 	mu       sync.Mutex
 	entry    engine.Entry
 	deadline time.Duration // by the clock
-	number   int           // of renewals
+	number   int           // number of renewals
 	held     map[string]*Lease
 	trying   map[string]bool
-	missing  map[string]time.Duration // sessions that are named and not there, since when
+	missing  map[string]time.Duration // sessions named by claims but not on the board, with the time since when
 }
 
-// state is what the board says of a session.
+// state is the board entry of a session.
 type state struct {
 	ID     string `json:"id"`
 	Worker string `json:"worker"`
@@ -84,7 +83,7 @@ type state struct {
 	About  any    `json:"about,omitempty"`
 }
 
-// claim is what the board says of something claimed; free without a session.
+// claim is the board entry of a claim; it is free if Session is empty.
 type claim struct {
 	Session string `json:"session,omitempty"`
 	Worker  string `json:"worker,omitempty"`
@@ -98,7 +97,7 @@ const (
 	openKey  = "open"
 )
 
-// Begin begins a session and renews it until ctx is done, or it is lost.
+// Begin starts a session and renews it until ctx is done or the session is lost.
 func Begin(ctx context.Context, b *engine.Board, o Options) (*Session, error) {
 	o.Term = cmp.Or(o.Term, 30*time.Second)
 	o.Margin = cmp.Or(o.Margin, o.Term/6)
@@ -129,7 +128,7 @@ func Begin(ctx context.Context, b *engine.Board, o Options) (*Session, error) {
 	return s, nil
 }
 
-// alone marks all sessions as dead, and opens the board.
+// alone marks all other sessions as dead and opens the board.
 func (s *Session) alone(ctx context.Context) error {
 	for _, e := range s.board.List(sessions) {
 		var st state
@@ -142,20 +141,19 @@ func (s *Session) alone(ctx context.Context) error {
 	return s.Open(ctx)
 }
 
-// Open opens a board that was made anew at once, as nobody can hold anything by an
-// earlier one.
+// Open opens a new board at once, if nobody can hold claims of an earlier one.
 func (s *Session) Open(ctx context.Context) error {
 	if _, ok := s.board.Entry(openKey); ok {
 		return nil
 	}
 	_, err := s.board.Swap(ctx, engine.Entry{Key: openKey}, []byte(s.id))
-	if errors.Is(err, engine.ErrConflict) { // another has just done it
+	if errors.Is(err, engine.ErrConflict) { // another worker has done it
 		return nil
 	}
 	return err
 }
 
-// Closed is how long the board grants nothing yet; 0 where it does.
+// Closed returns how long the board will not grant claims; 0 if it does.
 func (s *Session) Closed() time.Duration {
 	if _, ok := s.board.Entry(openKey); ok {
 		return 0
@@ -163,14 +161,14 @@ func (s *Session) Closed() time.Duration {
 	return max(s.began+s.o.Term-s.o.Clock(), time.Second)
 }
 
-// ReleaseUnclaimed gives up what the previous session held and this one has not taken.
+// ReleaseUnclaimed releases the claims of the previous session that this one has not taken.
 func (s *Session) ReleaseUnclaimed(ctx context.Context) error {
 	e, ok := s.board.Entry(sessions + s.o.Previous)
 	if s.o.Previous == "" || !ok {
 		return nil
 	}
 	err := s.kill(ctx, e)
-	if errors.Is(err, engine.ErrConflict) { // another was first
+	if errors.Is(err, engine.ErrConflict) { // another worker was first
 		return nil
 	}
 	return err
@@ -180,18 +178,18 @@ func (s *Session) state() []byte {
 	b, err := json.Marshal(state{ID: s.id, Worker: s.o.Worker, Number: s.number, About: s.o.About()})
 	if err != nil {
 		b, _ = json.Marshal(state{ID: s.id, Worker: s.o.Worker,
-			Number: s.number}) // what it says of itself is for people
+			Number: s.number}) // About is only for display
 	}
 	return b
 }
 
-// ID names the session.
+// ID returns the name of the session.
 func (s *Session) ID() string { return s.id }
 
-// Over is done when the session has ended.
+// Over is closed when the session has ended.
 func (s *Session) Over() <-chan struct{} { return s.over.Done() }
 
-// Left is how long the session lasts if it is not renewed.
+// Left returns how long the session lasts if it is not renewed.
 func (s *Session) Left() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +199,7 @@ func (s *Session) Left() time.Duration {
 	return s.deadline - s.o.Clock()
 }
 
-// Check is ErrOver when the session has ended; then it stays so.
+// Check returns ErrOver if the session has ended, which is final.
 func (s *Session) Check() error {
 	if s.Left() > 0 {
 		return nil
@@ -210,18 +208,18 @@ func (s *Session) Check() error {
 	return ErrOver
 }
 
-// End ends the session, so that nobody need wait for what it holds.
+// End ends the session, so that others need not wait for its claims.
 func (s *Session) End(ctx context.Context) {
 	s.mu.Lock()
 	e := s.entry
 	s.mu.Unlock()
 	s.end()
-	if err := s.kill(ctx, e); err != nil && !errors.Is(err, engine.ErrConflict) { // another may have been first
+	if err := s.kill(ctx, e); err != nil && !errors.Is(err, engine.ErrConflict) { // another worker may have been first
 		s.o.Logger.Warn("the session is left to run out", "err", err)
 	}
 }
 
-// keep renews the session: six times in a term.
+// keep renews the session six times per term.
 func (s *Session) keep() {
 	tick := time.NewTicker(s.o.Term / 6)
 	defer tick.Stop()
@@ -233,7 +231,7 @@ func (s *Session) keep() {
 		case <-s.board.Changed():
 			s.look()
 			continue
-		case <-s.board.Done(): // what others do is seen no more
+		case <-s.board.Done(): // changes by others are no longer seen
 			s.lose("the copy of the board follows no more")
 			return
 		}
@@ -249,7 +247,7 @@ func (s *Session) keep() {
 	}
 }
 
-// lose ends the session before its time.
+// lose ends the session early.
 func (s *Session) lose(why string) {
 	if s.over.Err() == nil {
 		s.o.Logger.Error("the session ends", "session", s.id, "why", why)
@@ -265,7 +263,7 @@ func (s *Session) renew() {
 	sent := s.o.Clock()
 	e, err := s.board.Swap(s.over, had, value)
 	switch {
-	case errors.Is(err, engine.ErrConflict) && ours(e, s.id): // an earlier renewal whose answer was lost
+	case errors.Is(err, engine.ErrConflict) && ours(e, s.id): // an earlier renewal whose response was lost
 		s.mu.Lock()
 		s.entry = e
 		s.mu.Unlock()
@@ -286,7 +284,7 @@ func ours(e engine.Entry, id string) bool {
 	return json.Unmarshal(e.Value, &st) == nil && st.ID == id && !st.Dead
 }
 
-// look sees whether what is held is still said to be.
+// look cancels leases whose claim on the board has been taken over.
 func (s *Session) look() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -303,9 +301,8 @@ func (s *Session) mine(e engine.Entry, nonce string) bool {
 	return json.Unmarshal(e.Value, &c) == nil && c.Session == s.id && c.Nonce == nonce
 }
 
-// tidy gives free what an answer that was lost left claimed, and opens a board
-// that was made anew: a term after this session began on it, whoever held
-// something by the one before has stopped.
+// tidy releases claims that a lost response left behind, and opens a new board: one term after
+// this session started on it, all holders of claims on the previous board have stopped.
 func (s *Session) tidy() {
 	if _, ok := s.board.Entry(openKey); !ok && s.o.Clock() > s.began+s.o.Term {
 		_, err := s.board.Swap(s.over, engine.Entry{Key: openKey}, []byte(s.id))
@@ -337,20 +334,20 @@ func (s *Session) tidy() {
 	}
 }
 
-// dead says that a session was ended.
+// dead reports whether a session was marked as dead.
 func (s *Session) dead(id string) bool {
 	e, ok := s.board.Entry(sessions + id)
 	var st state
 	return ok && json.Unmarshal(e.Value, &st) == nil && st.Dead
 }
 
-// forgotten removes an entry that nobody uses and that has not changed for two terms: a
-// free claim, or that of a dead session, or such a session that no claim names.
+// forgotten removes an unused entry that has not changed for two terms: a free claim, a claim
+// of a dead session, or a dead session that no claim names.
 func (s *Session) forgotten(e engine.Entry) {
 	if s.o.Clock()-e.Seen < 2*s.o.Term {
 		return
 	}
-	if err := s.board.Remove(s.over, e); err != nil && !errors.Is(err, engine.ErrConflict) { // others do it, too
+	if err := s.board.Remove(s.over, e); err != nil && !errors.Is(err, engine.ErrConflict) { // other workers do it too
 		s.o.Logger.Debug("not removed", "key", e.Key, "err", err)
 	}
 }

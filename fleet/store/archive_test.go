@@ -33,7 +33,7 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// pages is a site of n pages in a row.
+// pages starts a site of n pages, each of which links to the next.
 func pages(t *testing.T, n int) (seed string) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i := 0
@@ -64,8 +64,8 @@ func crawled(t *testing.T, dir, seed, prefix string, most int) crawler.Result {
 	}, time.Minute)
 }
 
-// An archive goes from owner to owner through the store; each continues where
-// the one before was saved, and the last has it all.
+// An archive passes from owner to owner through the store; each continues where the last save
+// ended, and the last owner has all of it.
 func TestAnArchiveGoesFromOwnerToOwner(t *testing.T) {
 	stores(t, func(t *testing.T, open func() Store) {
 		seed, s := pages(t, 30), open()
@@ -107,7 +107,7 @@ func TestAnArchiveGoesFromOwnerToOwner(t *testing.T) {
 	})
 }
 
-// whole restores an archive, verifies it, and sees that nothing is left to do.
+// whole restores an archive, verifies it, and checks that nothing is left to crawl.
 func whole(t *testing.T, s Store, m *Manifest, seed string, n int) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "restored")
@@ -120,7 +120,7 @@ func whole(t *testing.T, s Store, m *Manifest, seed string, n int) {
 	}
 }
 
-// wantObjects sees that the store holds what the manifest names and no more.
+// wantObjects checks that the store holds exactly the objects that the manifest names.
 func wantObjects(t *testing.T, s Store, m *Manifest) {
 	t.Helper()
 	want := m.keys("site")
@@ -139,7 +139,8 @@ func wantObjects(t *testing.T, s Store, m *Manifest) {
 	}
 }
 
-// An owner that was fenced changes nothing any more, and what it leaves is swept.
+// An owner that was fenced off changes nothing any more, and the objects that it leaves are
+// swept.
 func TestAFencedOwnerSavesNothing(t *testing.T) {
 	t.Parallel()
 	seed, s := pages(t, 12), must(t)(newDirStore(t))
@@ -182,15 +183,15 @@ func TestAFencedOwnerSavesNothing(t *testing.T) {
 	wantObjects(t, s, &m)
 }
 
-// Whatever call to the store fails, before or after its effect, the manifest
-// names a whole archive, and the next save succeeds.
+// Whichever call to the store fails, before or after its effect, the manifest names a whole
+// archive, and the next save succeeds.
 func TestASaveThatFailsAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs without -short")
 	}
 	t.Parallel()
 	seed, work := pages(t, 12), filepath.Join(t.TempDir(), "archive")
-	var stages []string // one archive as it grows
+	var stages []string // the same archive as it grows
 	for n := 3; n <= 9; n += 3 {
 		crawled(t, work, seed, "curtsy-e1", n)
 		stages = append(stages, filepath.Join(t.TempDir(), "stage"))
@@ -205,8 +206,8 @@ func TestASaveThatFailsAnywhere(t *testing.T) {
 	}
 }
 
-// saveFailing saves one stage after the other; of the second save one call
-// fails, if it makes so many.
+// saveFailing saves one stage after the other; during the second save call number at fails. It
+// returns false if there are fewer calls.
 func saveFailing(t *testing.T, seed string, stages []string, at int, after bool) (failed bool) {
 	t.Helper()
 	s := &flaky{Store: must(t)(newDirStore(t)), after: after}
@@ -241,7 +242,7 @@ func saveFailing(t *testing.T, seed string, stages []string, at int, after bool)
 	return failed
 }
 
-// flaky fails one call, the left-th, before or after it is made.
+// flaky fails the call number left, either before or after it takes effect.
 type flaky struct {
 	Store
 	left  int
@@ -273,7 +274,7 @@ func (f *flaky) Remove(ctx context.Context, key string) error {
 	return f.fails(func() error { return f.Store.Remove(ctx, key) })
 }
 
-// A damaged or foreign manifest leads to no path outside of the site.
+// A damaged or foreign manifest names no path outside the prefix of the site.
 func TestAManifestOfAnotherIsRefused(t *testing.T) {
 	for _, m := range []Manifest{
 		{Version: 3},
@@ -324,9 +325,9 @@ func TestRestoreOverwritesNothing(t *testing.T) {
 	}
 }
 
-// Saves send what changed: crawl.db as a base and deltas, folded so that few are named; each
-// restores to a whole archive, in a store that forbids deletion, too. Without a commit
-// nothing is sent, and another owner is noticed all the same.
+// A save sends only what changed: crawl.db as a base and deltas, folded so that a manifest
+// names few of them. Each save restores to a whole archive, also in a store that forbids
+// deletion. Without a new commit nothing is sent, but another owner is still noticed.
 func TestASaveSendsWhatChanged(t *testing.T) {
 	t.Parallel()
 	const saves = 24
@@ -375,8 +376,8 @@ func TestASaveSendsWhatChanged(t *testing.T) {
 	}
 }
 
-// A run begins with what the store has: its saves, the first too, send what changed since,
-// owner after owner, and deltas of all of them are folded.
+// A run starts from what the store has: all its saves, including the first, send only what
+// changed since, across owners, and the deltas of all owners are folded.
 func TestTheFirstSaveOfARun(t *testing.T) {
 	t.Parallel()
 	const owners = 10
@@ -421,7 +422,7 @@ func TestTheFirstSaveOfARun(t *testing.T) {
 	t.Logf("%d octets of crawl.db, then %d of %d runs, %d deltas at most", base, s.db-base, owners-1, most)
 }
 
-// counting counts requests and what is sent, and forbids deletion unless told.
+// counting counts requests and bytes sent, and forbids deletion unless removable is set.
 type counting struct {
 	Store
 	removable                  bool
@@ -490,8 +491,8 @@ func FuzzDelta(f *testing.F) {
 	})
 }
 
-// BenchmarkADayOfSaves is what a site sends to the store in a day of a save each minute, at a
-// page a second, and what it asks of the store in a day without a page.
+// BenchmarkADayOfSaves measures what a site sends to the store in a day with a save each
+// minute, at a page a second, and what it requests in a day without a page.
 func BenchmarkADayOfSaves(b *testing.B) {
 	const saves, each = 1440, 60
 	n := 0

@@ -15,10 +15,10 @@ import (
 	"strings"
 )
 
-// dirStore is a directory, which several machines may share. An object that is
-// swapped is a directory with a file for each version, NAME.v/00000007: the next
-// one is made by link(2), which fails where the name is taken, on NFS too. So no
-// lock is needed, and none is left behind by a kill.
+// dirStore is a directory that several machines may share. An object that is swapped is a
+// directory with a file per version, NAME.v/00000007. The next version is created by link(2),
+// which fails if the name exists, also on NFS. So no lock is needed, and a killed process
+// leaves none.
 type dirStore struct{ root string }
 
 func newDir(root string) (*dirStore, error) {
@@ -28,21 +28,21 @@ func newDir(root string) (*dirStore, error) {
 
 const tmpDir = ".tmp"
 
-// keptVersions is how many versions of an object stay. As long as a version is
-// there nobody else can make it, so that one made within so many of the newest
-// was made first; and whoever lists the directory meanwhile sees some of them.
+// keptVersions is how many versions of an object are kept. While a version exists nobody else
+// can create it, so a version created within that distance of the newest was created first. It
+// also ensures that a concurrent listing of the directory sees some versions.
 const keptVersions = 16
 
 func (d *dirStore) path(key string) string { return filepath.Join(d.root, filepath.FromSlash(key)) }
 
-// versions is the directory of an object's versions.
+// versions returns the directory of an object's versions.
 func versions(key string) string { return key + ".v" }
 
 func versioned(key string, version int) string {
 	return fmt.Sprintf("%s/%08d", versions(key), version)
 }
 
-// objectOf is the object that a file is a version of, or all of.
+// objectOf returns the object that a file holds, or holds a version of.
 func objectOf(file string) string {
 	dir, name := path.Split(file)
 	if key, ok := strings.CutSuffix(dir, versions("")+"/"); ok && isVersion(name) > 0 {
@@ -51,7 +51,7 @@ func objectOf(file string) string {
 	return file
 }
 
-// isVersion is the number of a version by its file's name; 0 for others.
+// isVersion returns the number of a version, given its file name; 0 for other names.
 func isVersion(name string) int {
 	n, err := strconv.Atoi(name)
 	if err != nil || n < 1 {
@@ -60,7 +60,7 @@ func isVersion(name string) int {
 	return n
 }
 
-// newest is the number of the newest version of an object, and of all others.
+// newest returns the number of an object's newest version, and of all versions.
 func (d *dirStore) newest(key string) (n int, others []int, err error) {
 	entries, err := os.ReadDir(d.path(versions(key)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +76,7 @@ func (d *dirStore) newest(key string) (n int, others []int, err error) {
 }
 
 func (d *dirStore) Get(_ context.Context, key string) ([]byte, string, error) {
-	for range 10 { // a version may go while it is looked for
+	for range 10 { // a version may be removed during the search
 		n, _, err := d.newest(key)
 		if err != nil {
 			return nil, "", err
@@ -116,7 +116,7 @@ func (d *dirStore) Swap(_ context.Context, key string, data []byte, tag string) 
 	if err != nil {
 		return "", err
 	}
-	if now >= mine+keptVersions { // it stood still since it looked, and its place was free again
+	if now >= mine+keptVersions { // this process was suspended, and the version number had become free again
 		return "", errors.Join(ErrConflict, d.remove(versioned(key, mine)))
 	}
 	for _, n := range all {
@@ -127,7 +127,7 @@ func (d *dirStore) Swap(_ context.Context, key string, data []byte, tag string) 
 	return strconv.Itoa(mine), nil
 }
 
-// write makes a file whole, durable and new, or says ErrConflict.
+// write creates a complete, durable file, or returns ErrConflict if it exists.
 func (d *dirStore) write(key string, r io.Reader) error {
 	name, tmp := d.path(key), d.path(tmpDir+"/"+rand.Text())
 	if err := makeDir(filepath.Dir(name)); err != nil {
@@ -145,7 +145,7 @@ func (d *dirStore) write(key string, r io.Reader) error {
 	return named(tmp, name)
 }
 
-// named gives a file its name, unless that is taken.
+// named links a file to its name; ErrConflict if that exists.
 func named(from, to string) error {
 	if err := os.Link(from, to); errors.Is(err, fs.ErrExist) {
 		return ErrConflict
@@ -155,7 +155,7 @@ func named(from, to string) error {
 	return syncDir(filepath.Dir(to))
 }
 
-// makeDir makes a directory, and those above it, durably.
+// makeDir creates a directory and its parents durably.
 func makeDir(dir string) error {
 	if st, err := os.Stat(dir); err == nil && st.IsDir() {
 		return nil
@@ -179,7 +179,7 @@ func syncDir(dir string) error {
 	return f.Sync()
 }
 
-// Put keeps what is there already, as it is written once.
+// Put keeps an existing object, since objects are written once.
 func (d *dirStore) Put(_ context.Context, key string, body *io.SectionReader) error {
 	if st, err := os.Stat(d.path(key)); err == nil && st.Size() >= body.Size() {
 		return nil
@@ -218,7 +218,7 @@ func (d *dirStore) List(_ context.Context, prefix string) iter.Seq2[Object, erro
 			rel, relErr := filepath.Rel(d.root, path)
 			key := filepath.ToSlash(rel)
 			switch {
-			case errors.Is(err, fs.ErrNotExist): // gone meanwhile
+			case errors.Is(err, fs.ErrNotExist): // removed meanwhile
 				return nil
 			case err != nil || relErr != nil:
 				return errors.Join(err, relErr)
@@ -246,8 +246,8 @@ func (d *dirStore) List(_ context.Context, prefix string) iter.Seq2[Object, erro
 	}
 }
 
-// Remove removes an object; one that is swapped, with the older versions first:
-// the newest is what forbids the others.
+// Remove removes an object. Of one that is swapped, it removes the newest version last, since
+// that one prevents the creation of others.
 func (d *dirStore) Remove(_ context.Context, key string) error {
 	n, all, err := d.newest(key)
 	if err != nil {
@@ -260,7 +260,7 @@ func (d *dirStore) Remove(_ context.Context, key string) error {
 	}
 	if n > 0 {
 		err = errors.Join(err, d.remove(versioned(key, n)))
-		_ = os.Remove(d.path(versions(key))) // another may just have written there
+		_ = os.Remove(d.path(versions(key))) // another process may have written there
 	}
 	return errors.Join(err, d.remove(key))
 }

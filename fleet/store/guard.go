@@ -11,14 +11,14 @@ import (
 	"sync/atomic"
 )
 
-// marker is an object that names a store. A directory that a share was to be mounted at,
-// or an emptied bucket, is known by its absence.
+// marker is an object that names a store. If it is missing, the directory may be the mount
+// point of an unmounted share, or the bucket was emptied.
 const marker = ".fleet"
 
-// ErrUnmarked says that a store has no marker.
+// ErrUnmarked means that a store has no marker.
 var ErrUnmarked = errors.New("its marker, the object .fleet, is missing: is the share mounted, is it the right bucket?")
 
-// Identify reads a store's name; ErrUnmarked where it has none.
+// Identify reads a store's name; ErrUnmarked if it has none.
 func Identify(ctx context.Context, s Store) (id string, err error) {
 	b, _, err := s.Get(ctx, marker)
 	if errors.Is(err, ErrNotFound) {
@@ -30,7 +30,7 @@ func Identify(ctx context.Context, s Store) (id string, err error) {
 	return string(b), err
 }
 
-// Mark names a store that has no name yet, and says whether it was new.
+// Mark names a store that has no name yet, and reports whether it did.
 func Mark(ctx context.Context, s Store) (id string, fresh bool, err error) {
 	id, err = Identify(ctx, s)
 	if !errors.Is(err, ErrUnmarked) {
@@ -45,15 +45,15 @@ func Mark(ctx context.Context, s Store) (id string, fresh bool, err error) {
 	return id, fresh, err
 }
 
-// guarded is a store that leads nowhere else: keys are paths of plain names, and one that
-// was seen to have a marker is away when it has none.
+// guarded rejects keys that are not paths of plain names, and treats a store whose marker has
+// disappeared as unreachable.
 type guarded struct {
 	Store
 	marked atomic.Bool
-	local  bool // a directory: asking for the marker costs next to nothing
+	local  bool // a directory: reading the marker costs next to nothing
 }
 
-// checkKey refuses a key that could lead out of a site, or of the store.
+// checkKey rejects a key that could lead out of a site or the store.
 func checkKey(key string) error {
 	for part := range strings.SplitSeq(key, "/") {
 		if part == "" || part == "." || part == ".." || strings.ContainsAny(part, "\\\x00") {
@@ -74,7 +74,7 @@ func (g *guarded) there(ctx context.Context) error {
 	return err
 }
 
-// writable checks the key, and that what is written to is the store.
+// writable checks the key, and for a directory that its marker exists.
 func (g *guarded) writable(ctx context.Context, key string) error {
 	if err := checkKey(key); err != nil || !g.local {
 		return err
@@ -101,7 +101,7 @@ func (g *guarded) Swap(ctx context.Context, key string, data []byte, tag string)
 	}
 	fresh, err := g.Store.Swap(ctx, key, data, tag)
 	if errors.Is(err, ErrConflict) {
-		if away := g.there(ctx); away != nil { // all of it is gone, not this object alone
+		if away := g.there(ctx); away != nil { // the whole store is gone, not only this object
 			return "", away
 		}
 	}
@@ -129,7 +129,7 @@ func (g *guarded) Remove(ctx context.Context, key string) error {
 	return g.Store.Remove(ctx, key)
 }
 
-// List lists nothing of a store that has lost its marker.
+// List returns an error if the store has lost its marker.
 func (g *guarded) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	err := checkKey(strings.TrimSuffix(prefix, "/"))
 	if err == nil {

@@ -10,39 +10,39 @@ import (
 	"unicode"
 )
 
-// ErrFenced says that another worker has claimed the site: what this one holds of it
-// is dropped.
+// ErrFenced means that another worker has claimed the site; this one must drop its state of the
+// site.
 var ErrFenced = errors.New("another worker has claimed the site")
 
-// ErrDamaged says that a manifest cannot be used, or leads out of its site.
+// ErrDamaged means that a manifest is invalid, or names objects outside of its site.
 var ErrDamaged = errors.New("its manifest is damaged")
 
-// Manifest says what an archive in the store is. All that it names is there.
+// Manifest describes an archive in the store. All objects that it names exist.
 type Manifest struct {
 	Version  int       `json:"version"`
 	Seed     string    `json:"seed"`
-	Epoch    int64     `json:"epoch"` // how often it was claimed
-	Seq      int64     `json:"seq"`   // saves of this epoch
-	Owner    string    `json:"owner"` // who claimed it last
+	Epoch    int64     `json:"epoch"` // number of claims
+	Seq      int64     `json:"seq"`   // saves in this epoch
+	Owner    string    `json:"owner"` // the latest claimant
 	Saved    time.Time `json:"saved"`
 	Run      Run       `json:"run"`
 	DB       *Blob     `json:"db,omitempty"`     // nil: nothing is saved yet
-	Deltas   []Blob    `json:"deltas,omitempty"` // what changed of crawl.db since, in order
+	Deltas   []Blob    `json:"deltas,omitempty"` // changes of crawl.db since, in order
 	Segments []Segment `json:"segments,omitempty"`
 }
 
-// Run is how the last run over the archive goes, or went. A run is what one worker does for a
-// site from its claim to its last save: the first crawl, the rest of one that was cut off, or
-// a round, which visits again what is known.
+// Run describes the latest run on an archive. A run is what one worker does for a site from its
+// claim to its last save: the first crawl, the rest of an interrupted one, or a round, which
+// updates known URLs.
 type Run struct {
-	Round  bool      `json:"round,omitempty"` // it visits again what is known
+	Round  bool      `json:"round,omitempty"` // it updates known URLs
 	Began  time.Time `json:"began"`
 	Ended  time.Time `json:"ended"`            // zero while it runs
-	Ending string    `json:"ending,omitempty"` // as status has it
+	Ending string    `json:"ending,omitempty"` // as in status
 	Why    string    `json:"why,omitempty"`
-	Fails  int       `json:"fails,omitempty"` // runs that failed, one after another
-	// Passes is how often the whole site had been crawled when the run began; nil: not
-	// known. A run that is continued is done when there is one more.
+	Fails  int       `json:"fails,omitempty"` // consecutive failed runs
+	// Passes is the number of complete crawls of the site when the run began; nil: unknown. A
+	// continued run is done when there is one more.
 	Passes *int `json:"passes,omitempty"`
 	Counts
 }
@@ -57,17 +57,16 @@ type Counts struct {
 	Bytes       int64 `json:"bytes"`
 }
 
-// Blob is an object, with its sum.
+// Blob is an object with its checksum.
 type Blob struct {
 	Key    string `json:"key"`
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
-	Saves  int    `json:"saves,omitempty"`   // of a delta: of how many saves it is
-	DBSize int64  `json:"db_size,omitempty"` // of a delta: of crawl.db with it
+	Saves  int    `json:"saves,omitempty"`   // of a delta: number of saves it covers
+	DBSize int64  `json:"db_size,omitempty"` // of a delta: size of crawl.db after it
 }
 
-// Segment is a WARC segment: an object of its own once it is sealed, until then
-// pieces of it.
+// Segment is a WARC segment: one object once it is sealed, pieces before.
 type Segment struct {
 	Name   string  `json:"name"`
 	Size   int64   `json:"size"`
@@ -80,17 +79,17 @@ type Piece struct {
 	Key    string `json:"key"`
 	Offset int64  `json:"offset"`
 	Size   int64  `json:"size"`
-	Saves  int    `json:"saves,omitempty"` // of how many saves it is
+	Saves  int    `json:"saves,omitempty"` // number of saves it covers
 }
 
-// Versions of a manifest: the second has deltas, which older programs would not apply.
+// Versions of a manifest: the second has deltas, which older programs would ignore.
 const (
 	manifestVersion = 1
 	withDeltas      = 2
 )
 
-// plain says whether a site, a segment or a piece may be called so: their names
-// become paths on whatever machine restores the archive.
+// plain reports whether a name is valid for a site, segment or piece. Names become paths on the
+// machine that restores the archive.
 func plain(name string) bool {
 	if name == "" || len(name) > 200 || name[0] == '.' {
 		return false
@@ -100,7 +99,7 @@ func plain(name string) bool {
 	})
 }
 
-// CheckName refuses what cannot name a site in a store.
+// CheckName returns an error if a name is not valid for a site.
 func CheckName(site string) error {
 	if !plain(site) {
 		return fmt.Errorf("%q cannot name a site in a store", site)
@@ -108,17 +107,17 @@ func CheckName(site string) error {
 	return nil
 }
 
-// below says whether a key is that of one object right below dir.
+// below reports whether a key is that of an object directly below dir.
 func below(key, dir string) bool {
 	name, ok := strings.CutPrefix(key, dir+"/")
 	return ok && plain(strings.ReplaceAll(name, "+", "_"))
 }
 
-// maxEpoch is more than any site is claimed.
+// maxEpoch exceeds any real number of claims.
 const maxEpoch = 1 << 50
 
-// check refuses a manifest that is not sound, or names what is not the site's: others may
-// write to the store, and what a manifest names is read and removed.
+// check rejects a manifest that is invalid or names objects of other sites. Others may write to
+// the store, and the objects that a manifest names are read and removed.
 func (m *Manifest) check(site string) error {
 	if m.Version < manifestVersion || m.Version > withDeltas {
 		return fmt.Errorf("%s: its manifest has version %d, this version of curtsy reads up to %d", site,
@@ -156,7 +155,7 @@ func (m *Manifest) check(site string) error {
 	return nil
 }
 
-// Load reads the manifest of a site; ErrNotFound where there is none.
+// Load reads the manifest of a site; ErrNotFound if there is none.
 func Load(ctx context.Context, s Store, site string) (Manifest, error) {
 	m, _, err := load(ctx, s, site)
 	return m, err
@@ -176,22 +175,21 @@ func load(ctx context.Context, s Store, site string) (m Manifest, tag string, er
 	return m, tag, m.check(site)
 }
 
-// Archive is a site's archive in a store, claimed by one owner. It is for one
-// goroutine at a time.
+// Archive is a site's archive in a store, claimed by one owner. It is not safe for concurrent
+// use.
 type Archive struct {
 	store Store
 	site  string
 	m     Manifest
 	tag   string
 
-	saves  int    // tries, each with names of its own: one that failed may have left objects
-	commit int    // of crawl.db, that was saved last; 0: none
-	pages  []page // of crawl.db as it was saved last; nil: not known
-	ends   []int  // of the base and of each delta, the save that it brings crawl.db to
+	saves  int    // attempts; each uses new object names, since a failed one may have left objects
+	commit int    // the commit of crawl.db that was saved last; 0: none
+	pages  []page // of the crawl.db saved last; nil: unknown
+	ends   []int  // for the base and each delta: the save whose crawl.db it yields
 }
 
-// Claim makes owner the one that may save the archive of a site, and begins a
-// run of it.
+// Claim makes owner the only one that may save the archive of a site, and starts a run.
 func Claim(ctx context.Context, s Store, site, seed, owner string, run Run) (*Archive, error) {
 	m, tag, err := load(ctx, s, site)
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -208,11 +206,11 @@ func Claim(ctx context.Context, s Store, site, seed, owner string, run Run) (*Ar
 	return a, a.swap(ctx)
 }
 
-// Manifest is what was last written.
+// Manifest returns the manifest as last written.
 func (a *Archive) Manifest() Manifest { return a.m }
 
-// Prefix is what the names of segments begin with in this epoch: two owners
-// never write one name.
+// Prefix returns the prefix of segment names in this epoch, so that two owners never write the
+// same name.
 func (a *Archive) Prefix(base string) string { return fmt.Sprintf("%s-e%d", base, a.m.Epoch) }
 
 func (a *Archive) swap(ctx context.Context) error {

@@ -11,22 +11,22 @@ import (
 	"os"
 )
 
-// crawl.db goes to the store as a base and deltas: what changed of its pages since. A
-// delta is a list of pages, each its number (uvarint) and its octets.
+// crawl.db is stored as a base and deltas. A delta is a list of changed pages, each with its
+// number (uvarint) and its octets.
 const pageSize = 4096
 
-// page is what an owner knows of a page that it has saved.
+// page describes a saved page.
 type page struct {
-	sum  [16]byte // of SHA-256
-	save int      // when it was last another
+	sum  [16]byte // truncated SHA-256
+	save int      // the save in which it last changed
 }
 
-// pager cuts a crawl.db into pages, and writes those that changed after a save; all of
-// them, one after another, where there is none.
+// pager splits a crawl.db into pages and writes those that changed after a save or, if after is
+// -1, the whole file.
 type pager struct {
 	had, now []page
-	save     int // the number of this one
-	after    int // -1: all
+	save     int // number of this save
+	after    int // -1: everything
 	w        *bufio.Writer
 	buf      bytes.Buffer
 }
@@ -67,7 +67,7 @@ func (p *pager) page() error {
 	return nil
 }
 
-// end writes what is left: bbolt's files are whole pages.
+// end flushes the output. bbolt's files consist of whole pages.
 func (p *pager) end() error {
 	if p.buf.Len() > 0 {
 		return errors.New("crawl.db does not end with a page")
@@ -75,7 +75,7 @@ func (p *pager) end() error {
 	return p.w.Flush()
 }
 
-// apply writes the pages of a delta over a crawl.db of size octets, and tells had of each.
+// apply writes the pages of a delta into a crawl.db of size octets, and calls had for each.
 func apply(db *os.File, delta io.Reader, size int64, had func(page uint64)) error {
 	r := bufio.NewReader(delta)
 	buf := make([]byte, pageSize)
@@ -100,10 +100,10 @@ func apply(db *os.File, delta io.Reader, size int64, had func(page uint64)) erro
 	}
 }
 
-// fold says how many of the last parts a new one replaces, so that few are named whatever
-// the number of saves, and each octet is sent a few times in all: seven parts of one save
-// and a new one become one of eight, seven of these one of 64. saves are of how many saves
-// each part is.
+// fold returns how many of the last parts a new one replaces, so that few parts exist after any
+// number of saves, and each octet is sent only a few times: seven parts of one save and a new
+// one become one of eight, seven of these one of 64. saves are the numbers of saves that each
+// part covers; weight is that of the new part.
 func fold(saves []int) (replaced, weight int) {
 	weight = 1
 	for {

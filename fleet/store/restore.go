@@ -19,8 +19,8 @@ import (
 	"curtsy/storage"
 )
 
-// epochs finds the epoch in the names of objects: "e12-3.zst" of a crawl.db,
-// "100+20.e12-3" of a piece, "curtsy-e12-20260102030405-00000.warc.gz".
+// epochs matches the epoch in object names: "e12-3.zst" of a crawl.db, "100+20.e12-3" of a
+// piece, "curtsy-e12-20260102030405-00000.warc.gz".
 var epochs = regexp.MustCompile(`(?:/db/e|\.e)(\d{1,18})-[^/]*$|-e(\d{1,18})-\d{14}-[^/]*$`)
 
 func epochOf(key string) (int64, bool) {
@@ -32,20 +32,20 @@ func epochOf(key string) (int64, bool) {
 	return n, err == nil
 }
 
-// Restore makes the archive that a manifest names in dir, which must not be
-// there. It is whole or not there at all.
+// Restore writes the archive of a manifest to dir, which must not exist. On an error nothing is
+// left.
 func Restore(ctx context.Context, s Store, m *Manifest, dir string) error {
 	return restored(ctx, s, m, dir, func(string, map[uint64]int) error { return nil })
 }
 
-// Restore makes the archive that was claimed in dir, which must not be there. What is the
-// same of it is not sent again by Save.
+// Restore writes the claimed archive to dir, which must not exist. Save does not send unchanged
+// parts of it again.
 func (a *Archive) Restore(ctx context.Context, dir string) error {
 	return restored(ctx, a.store, &a.m, dir, a.inherit)
 }
 
-// inherit takes the pages of a restored crawl.db for saved: those of the base by save 0,
-// those of each delta by the save of its number.
+// inherit marks the pages of a restored crawl.db as saved: those of the base by save 0, those
+// of each delta by the save of its number.
 func (a *Archive) inherit(dir string, from map[uint64]int) error {
 	src, err := storage.OpenRead(dir)
 	if err != nil {
@@ -104,8 +104,8 @@ func restored(ctx context.Context, s Store, m *Manifest, dir string,
 	return os.Rename(tmp, dir)
 }
 
-// restore gives, of the pages of crawl.db that deltas brought, the number of the last one,
-// from 1.
+// restore writes the files, and returns for each page of crawl.db that came from deltas the
+// number of the last one, from 1.
 func restore(ctx context.Context, s Store, m *Manifest, dir string) (from map[uint64]int, err error) {
 	if err := os.Mkdir(filepath.Join(dir, "warc"), 0o755); err != nil {
 		return nil, err
@@ -142,8 +142,8 @@ func restoreDelta(path string, r io.Reader, size int64, had func(page uint64)) e
 	return errors.Join(apply(f, r, size, had), f.Sync(), f.Close())
 }
 
-// restoreSegment writes a segment, cut to the size that the manifest says: the
-// object may be longer, as an owner that was fenced left it.
+// restoreSegment writes a segment, truncated to the size in the manifest. The object may be
+// longer, if a fenced owner wrote it.
 func restoreSegment(ctx context.Context, s Store, site string, seg Segment, path string) error {
 	pieces := seg.Tail
 	if seg.Sealed {
@@ -181,7 +181,8 @@ func copyObject(ctx context.Context, s Store, key string, size int64, w io.Write
 	return err
 }
 
-// unpacked copies a part of crawl.db, and gives its content to use once its sum is right.
+// unpacked copies a part of crawl.db, verifies its checksum, and passes its decompressed
+// content to use.
 func unpacked(ctx context.Context, s Store, b *Blob, path string, use func(io.Reader) error) error {
 	packed := path + ".zst"
 	defer os.Remove(packed)

@@ -18,16 +18,16 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// s3Store is a bucket, or a part of one below a prefix.
+// s3Store is a bucket, or the part of one below a prefix.
 type s3Store struct {
 	client         *minio.Client
 	bucket, prefix string
 }
 
-// newS3 reads s3://BUCKET/PREFIX?endpoint=URL&region=R. The endpoint may come
-// from AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, the credentials from the usual
-// places: variables, ~/.aws/credentials, the role of the machine. A URL with
-// credentials is refused: it would be in lists of processes and in logs.
+// newS3 parses s3://BUCKET/PREFIX?endpoint=URL&region=R. The endpoint may also come from
+// AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL; credentials come from the environment,
+// ~/.aws/credentials or the role of the machine. A URL with credentials is rejected, since it
+// would appear in process lists and logs.
 func newS3(u *url.URL) (*s3Store, error) {
 	if u.User != nil {
 		return nil, errors.New("store: credentials belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY " +
@@ -68,7 +68,7 @@ func endpoint(given string) (host string, secure bool, err error) {
 	return u.Host, u.Scheme == "https", nil
 }
 
-// failed gives an error of the server its meaning here.
+// failed maps an error of the server to the errors of a store.
 func failed(key string, err error) error {
 	if err == nil {
 		return nil
@@ -76,11 +76,11 @@ func failed(key string, err error) error {
 	var network *net.OpError
 	answer := minio.ToErrorResponse(err)
 	switch code := answer.StatusCode; {
-	case answer.Code == minio.NoSuchBucket: // not an object that is missing
+	case answer.Code == minio.NoSuchBucket: // the bucket is missing, not only an object
 		return fmt.Errorf("%s: %w", key, err)
 	case code == http.StatusNotFound:
 		return fmt.Errorf("%s: %w", key, ErrNotFound)
-	case code == http.StatusPreconditionFailed, code == http.StatusConflict: // 409: another is being written
+	case code == http.StatusPreconditionFailed, code == http.StatusConflict: // 409: it is being written
 		return fmt.Errorf("%s: %w", key, ErrConflict)
 	case code >= 500, errors.As(err, &network):
 		return fmt.Errorf("%s: %w: %w", key, ErrAway, err)
@@ -117,11 +117,11 @@ func (s *s3Store) Swap(ctx context.Context, key string, data []byte, tag string)
 	return info.ETag, err
 }
 
-// Put keeps what is there already, as it is written once.
+// Put keeps an existing object, since objects are written once.
 func (s *s3Store) Put(ctx context.Context, key string, body *io.SectionReader) error {
 	const small = 16 << 20
 	o := minio.PutObjectOptions{ContentType: "application/octet-stream"}
-	if body.Size() <= small { // most are, and new: one request
+	if body.Size() <= small { // most objects are small and new: one request
 		o.DisableMultipart = true
 		o.SetMatchETagExcept("*")
 		_, err := s.client.PutObject(ctx, s.bucket, s.prefix+key, body, body.Size(), o)

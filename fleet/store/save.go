@@ -18,11 +18,11 @@ import (
 	"curtsy/storage"
 )
 
-// Save brings the archive in dir to the store, as of its last commit; a crawl
-// may be writing to it. Where nothing was committed since the last save nothing is written;
-// else what is new of the segments, and what changed of crawl.db. The order is data before
-// the pointer to it: segments and pieces, crawl.db, the manifest. With last, all segments
-// are sealed: the next owner begins one of its own. With ErrFenced nothing of it counts.
+// Save saves the archive in dir as of its last commit; a crawl may be writing to it. Without a
+// new commit it writes nothing; otherwise it writes new parts of the segments and changes of
+// crawl.db. Data is written before the pointer to it: segments and pieces, crawl.db, manifest.
+// With last, all segments are sealed, since the next owner starts its own. After ErrFenced
+// nothing of it counts.
 func (a *Archive) Save(ctx context.Context, dir, prefix string, run Run, last bool) error {
 	src, err := storage.OpenRead(dir)
 	if err != nil {
@@ -53,7 +53,7 @@ func (a *Archive) Save(ctx context.Context, dir, prefix string, run Run, last bo
 	return nil
 }
 
-// owned sees that nobody else has claimed the site.
+// owned returns ErrFenced if another owner has claimed the site.
 func (a *Archive) owned(ctx context.Context) error {
 	_, tag, err := a.store.Get(ctx, a.site+"/MANIFEST")
 	if err == nil && tag != a.tag || errors.Is(err, ErrNotFound) {
@@ -62,14 +62,14 @@ func (a *Archive) owned(ctx context.Context) error {
 	return err
 }
 
-// saving is one save.
+// saving is a save in progress.
 type saving struct {
 	*Archive
 	next  Manifest
 	run   Run
 	pager pager
 	ends  []int
-	file  string // crawl.db or what changed of it, compressed, beside the archive
+	file  string // crawl.db or its changes, compressed, beside the archive
 }
 
 func (s *saving) remove() {
@@ -106,8 +106,8 @@ func (s *saving) write(ctx context.Context, src *storage.Archive, dir, prefix st
 	return nil
 }
 
-// plan says what of crawl.db is sent: what changed since the base or a delta, or a new base
-// when the deltas have grown to half of it, or what was saved before is not known.
+// plan decides what of crawl.db is sent: the changes since the base or a delta, or a new base
+// if the deltas exceed half of its size or the saved pages are unknown.
 func (s *saving) plan() (part Blob, replaced int) {
 	s.pager = pager{had: s.pages, save: s.saves, after: -1}
 	part.Key = fmt.Sprintf("%s/db/e%d-%d.zst", s.site, s.next.Epoch, s.saves)
@@ -125,7 +125,7 @@ func (s *saving) plan() (part Blob, replaced int) {
 	return part, replaced
 }
 
-// End writes how a run ended, and nothing else.
+// End writes only how a run ended.
 func (a *Archive) End(ctx context.Context, run Run) error {
 	had := a.m
 	a.saves++
@@ -137,8 +137,8 @@ func (a *Archive) End(ctx context.Context, run Run) error {
 	return err
 }
 
-// replaced removes what the manifest before named and this one does not. What stays, as in
-// a store that forbids deletion, is in nobody's way; Sweep tries again.
+// replaced removes objects that the previous manifest named and this one does not. If that
+// fails, as in a store that forbids deletion, they do no harm; Sweep tries again.
 func (a *Archive) replaced(ctx context.Context, had *Manifest) {
 	now := a.m.keys(a.site)
 	for key := range had.keys(a.site) {
@@ -148,7 +148,7 @@ func (a *Archive) replaced(ctx context.Context, had *Manifest) {
 	}
 }
 
-// keys are the objects that a manifest names.
+// keys returns the objects that a manifest names.
 func (m *Manifest) keys(site string) map[string]bool {
 	keys := map[string]bool{}
 	if m.DB != nil {
@@ -168,7 +168,7 @@ func (m *Manifest) keys(site string) map[string]bool {
 	return keys
 }
 
-// snapshot writes crawl.db, or what changed of it, compressed, to a file beside the archive.
+// snapshot writes crawl.db or its changes, compressed, to a file beside the archive.
 func (s *saving) snapshot(src *storage.Archive, dir string) (list []storage.SegmentSize, err error) {
 	f, err := os.CreateTemp(filepath.Dir(filepath.Clean(dir)), ".snapshot-*")
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *saving) snapshot(src *storage.Archive, dir string) (list []storage.Segm
 	}
 	s.file = f.Name()
 	z, err := zstd.NewWriter(f, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
-		zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true)) // its buffers cost more than they find
+		zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true)) // larger buffers cost more than they save
 	if err == nil {
 		s.pager.w = bufio.NewWriter(z)
 		if list, err = src.Snapshot(&s.pager); err == nil {
@@ -187,7 +187,7 @@ func (s *saving) snapshot(src *storage.Archive, dir string) (list []storage.Segm
 	return list, errors.Join(err, f.Close())
 }
 
-// segment brings what is new of a segment to the store.
+// segment saves the new part of a segment.
 func (a *Archive) segment(ctx context.Context, dir string, s storage.SegmentSize, open bool) (seg Segment, err error) {
 	seg = a.m.segment(s.Name)
 	if seg.Sealed {
@@ -256,8 +256,8 @@ func (s *saving) putDB(ctx context.Context, part *Blob) error {
 	return s.store.Put(ctx, part.Key, io.NewSectionReader(f, 0, part.Size))
 }
 
-// Sweep removes what no manifest names: what owners left that were fenced, or
-// that died between data and pointer. Objects of later epochs are another's.
+// Sweep removes objects that no manifest names: those of fenced owners, and of owners that died
+// between data and pointer. Objects of later epochs belong to another owner.
 func (a *Archive) Sweep(ctx context.Context) (n int, err error) {
 	m, _, err := load(ctx, a.store, a.site)
 	if err == nil && m.Epoch != a.m.Epoch {

@@ -1,16 +1,14 @@
-// Package store answers: where is an archive kept that belongs to no machine?
-// It is a place of objects, an S3 bucket or a directory that machines share,
-// and in it, for each site:
+// Package store stores the archives of a fleet, which move between machines. A store has
+// objects in an S3 bucket or a shared directory. For each site:
 //
-//	SITE/MANIFEST                 what the archive is; written only where nobody else wrote it meanwhile
-//	SITE/warc/NAME                sealed segments, whole; written once. Other tools read them here
+//	SITE/MANIFEST                 describes the archive; written by compare-and-swap
+//	SITE/warc/NAME                sealed segments, written once; other tools may read them
 //	SITE/tail/NAME/OFFSET+SIZE.eEPOCH-SEQ   pieces of the segment that is being written
-//	SITE/db/eEPOCH-SEQ.zst        crawl.db as of one commit
+//	SITE/db/eEPOCH-SEQ.zst        crawl.db as of one commit, or its changes since another
 //
-// An owner claims a site by raising the epoch in its manifest. Whoever claimed
-// it before fails at its next save, with ErrFenced, and drops what it has. So a
-// manifest is never a mixture of what two owners did, and names only objects
-// that were there before it.
+// An owner claims a site by raising the epoch in its manifest. The previous owner then fails at
+// its next save with ErrFenced, and drops what it has. So a manifest never mixes the work of two
+// owners, and names only objects that existed before it.
 package store
 
 import (
@@ -28,38 +26,38 @@ import (
 // Errors of a store.
 var (
 	ErrNotFound = errors.New("not in the store")
-	// ErrConflict: the object is another than the condition says.
+	// ErrConflict: the object is not in the required state.
 	ErrConflict = errors.New("changed by another")
-	// ErrAway: the store does not answer, or says that it cannot just now.
+	// ErrAway: the store does not respond, or is temporarily unable to.
 	ErrAway = errors.New("the store is unreachable")
 )
 
-// Object is one that a store lists.
+// Object is an object listed by a store.
 type Object struct {
 	Key  string
 	Size int64
 }
 
-// Store keeps objects by key, a path of plain names. It is for any goroutine.
+// Store stores objects by key, a path of plain names. It is safe for concurrent use.
 type Store interface {
-	// Get reads a small object, and the tag of this version of it.
+	// Get reads a small object, and the tag of its version.
 	Get(ctx context.Context, key string) (data []byte, tag string, err error)
-	// Swap writes a small object on the condition that it still has the tag, or
-	// that there is none where tag is "". Else it is ErrConflict. After any
-	// other error nobody knows whether it was written.
+	// Swap writes a small object if it still has the tag or, with an empty tag, if it does not
+	// exist; otherwise it returns ErrConflict. After any other error it is unknown whether the
+	// object was written.
 	Swap(ctx context.Context, key string, data []byte, tag string) (newTag string, err error)
-	// Put writes an object that is not swapped, from its file or a part of it.
+	// Put writes an object that is never swapped, from a file or a part of it.
 	Put(ctx context.Context, key string, body *io.SectionReader) error
-	// Open reads an object, and gives its size.
+	// Open opens an object for reading, and returns its size.
 	Open(ctx context.Context, key string) (io.ReadCloser, int64, error)
-	// List lists the objects whose keys begin with prefix, in no order.
+	// List lists the objects whose keys begin with prefix, unordered.
 	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
-	// Remove removes an object, if it is there.
+	// Remove removes an object, if it exists.
 	Remove(ctx context.Context, key string) error
 }
 
-// Open opens the store at a place: s3://BUCKET/PREFIX, or a directory. It
-// refuses one that does not keep conditions.
+// Open opens the store at a place: s3://BUCKET/PREFIX, or a directory. It rejects one that
+// ignores the conditions of writes.
 func Open(ctx context.Context, place string) (Store, error) {
 	s, err := at(place)
 	if err != nil {
@@ -72,8 +70,8 @@ func Open(ctx context.Context, place string) (Store, error) {
 	return &guarded{Store: s, local: local}, nil
 }
 
-// OpenOnceThere is Open of a store that may be away for now, as after a power cut:
-// it tries again until it answers. waits is called once before the first wait.
+// OpenOnceThere is Open for a store that may be unreachable, as after a power failure: it
+// retries until the store responds. waits is called once before the first wait.
 func OpenOnceThere(ctx context.Context, place string, waits func(error)) (Store, error) {
 	for first := true; ; first = false {
 		s, err := Open(ctx, place)
@@ -91,7 +89,7 @@ func OpenOnceThere(ctx context.Context, place string, waits func(error)) (Store,
 	}
 }
 
-// tryAgain is the time between two tries to reach a store.
+// tryAgain is the interval of these retries.
 const tryAgain = 2 * time.Second
 
 func at(place string) (Store, error) {
@@ -108,11 +106,11 @@ func at(place string) (Store, error) {
 	return nil, fmt.Errorf("store %s: expected s3://BUCKET/PREFIX or a directory", place)
 }
 
-// probe sees that the store refuses what a condition forbids: a server that
-// ignores conditions would let two owners write one manifest.
+// probe checks that the store enforces conditions: on a server that ignores them, two owners
+// could write the same manifest.
 func probe(ctx context.Context, s Store) error {
 	key := ".probe/" + rand.Text()
-	tag, err := swap(ctx, s, key, []byte("1"), "") // whose answer may be lost: the client tries again
+	tag, err := swap(ctx, s, key, []byte("1"), "") // with retries if the response is lost
 	if err != nil {
 		return err
 	}
@@ -131,9 +129,9 @@ func probe(ctx context.Context, s Store) error {
 	return nil
 }
 
-// swap is Swap, but for an error that leaves it open whether the object was
-// written: then it reads the object back. A refusal although the condition holds is a
-// server that was busy with it (S3 answers 409: ConditionalRequestConflict), and is tried again.
+// swap is Swap with retries. If an error leaves open whether the object was written, it reads
+// the object. If the write was refused although the condition holds, the server was busy with
+// it (S3 answers 409: ConditionalRequestConflict), and it tries again.
 func swap(ctx context.Context, s Store, key string, data []byte, tag string) (string, error) {
 	for wait := swapWait; ; wait *= 2 {
 		fresh, err := s.Swap(ctx, key, data, tag)
@@ -144,7 +142,7 @@ func swap(ctx context.Context, s Store, key string, data []byte, tag string) (st
 		holds := readErr == nil && now == tag || tag == "" && errors.Is(readErr, ErrNotFound)
 		switch {
 		case readErr == nil && string(had) == string(data):
-			return now, nil // ours after all: it names its owner and its number
+			return now, nil // written after all: the value identifies its writer
 		case readErr == nil && now != tag:
 			return "", ErrConflict
 		case !holds || !errors.Is(err, ErrConflict) || wait > 16*swapWait:
@@ -158,5 +156,5 @@ func swap(ctx context.Context, s Store, key string, data []byte, tag string) (st
 	}
 }
 
-// swapWait is how long a server that is busy with an object is left alone, at first.
+// swapWait is the first retry delay for a busy object.
 const swapWait = 20 * time.Millisecond

@@ -20,7 +20,7 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// stores gives f a store of each kind; S3 where a server is installed.
+// stores runs f with a store of each kind; S3 only where a server is installed.
 func stores(t *testing.T, f func(t *testing.T, open func() Store)) {
 	t.Run("directory", func(t *testing.T) {
 		dir := t.TempDir()
@@ -42,7 +42,7 @@ func must(t *testing.T) func(Store, error) Store {
 	}
 }
 
-// gateway is a bucket of an S3 server over a directory.
+// gateway starts an S3 server over a directory and returns the URL of a bucket.
 func gateway(t *testing.T) string {
 	t.Helper()
 	bin, err := exec.LookPath("versitygw")
@@ -113,8 +113,8 @@ func TestASwapHoldsItsCondition(t *testing.T) {
 	})
 }
 
-// Many writers that count up one object lose nothing, each through a store of
-// its own, as from several machines.
+// Concurrent increments of one object lose no update, each through a store of its own, as on
+// several machines.
 func TestSwapsAreNotLost(t *testing.T) {
 	stores(t, func(t *testing.T, open func() Store) {
 		var writers sync.WaitGroup
@@ -154,7 +154,7 @@ func TestObjectsAreListedAndRead(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := s.Put(ctx, "a/warc/1", section("short")); err != nil { // written once: what is there stays
+		if err := s.Put(ctx, "a/warc/1", section("short")); err != nil { // objects are written once: the first stays
 			t.Error(err)
 		}
 		var got []string
@@ -184,7 +184,7 @@ func TestObjectsAreListedAndRead(t *testing.T) {
 	})
 }
 
-// A store that ignores conditions is refused before anything is kept in it.
+// A store that ignores conditional writes is refused before anything is stored in it.
 func TestAStoreWithoutConditionsIsRefused(t *testing.T) {
 	if err := probe(t.Context(), &careless{}); err == nil || !strings.Contains(err.Error(), "If-None-Match") {
 		t.Errorf("got %v", err)
@@ -203,7 +203,7 @@ func TestCredentialsAreNoPartOfTheURL(t *testing.T) {
 	}
 }
 
-// What was written, though the answer was lost, is found to be ours.
+// A write whose answer was lost is recognized as our own.
 func TestASwapWhoseAnswerIsLost(t *testing.T) {
 	s := &deaf{Store: must(t)(newDirStore(t))}
 	tag, err := swap(t.Context(), s, "M", []byte("mine"), "")
@@ -224,7 +224,7 @@ func TestASwapWhoseAnswerIsLost(t *testing.T) {
 
 func newDirStore(t *testing.T) (Store, error) { return newDir(t.TempDir()) }
 
-// deaf writes, and does not hear that it has.
+// deaf writes, but reports the answer as lost.
 type deaf struct{ Store }
 
 func (d *deaf) Swap(ctx context.Context, key string, data []byte, tag string) (string, error) {
@@ -232,10 +232,10 @@ func (d *deaf) Swap(ctx context.Context, key string, data []byte, tag string) (s
 	return "", errors.Join(errors.New("connection reset"), err)
 }
 
-// A store that does not answer is waited for; one that refuses is not.
+// An unreachable store is retried; one that refuses is not.
 func TestAStoreThatIsAway(t *testing.T) {
 	unit := minio.DefaultRetryUnit
-	minio.DefaultRetryUnit = time.Millisecond // the client's own tries
+	minio.DefaultRetryUnit = time.Millisecond // for the retries of the client itself
 	t.Cleanup(func() { minio.DefaultRetryUnit = unit })
 	t.Setenv("AWS_ACCESS_KEY_ID", "tester")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "testing-secret")

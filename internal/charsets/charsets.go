@@ -1,5 +1,5 @@
-// Package charsets looks charsets up as browsers do, with the tables of the
-// Encoding Standard, which leave no octet from 80 to 9F undefined.
+// Package charsets looks up charsets as browsers do, with the tables of the Encoding Standard,
+// in which all octets from 80 to 9F are defined.
 package charsets
 
 import (
@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Lookup finds a charset by a label, and its name in lower case; nil if there
-// is none (Encoding Standard §4.2).
+// Lookup finds a charset by its label, and returns its lower-case name; nil if there is none
+// (Encoding Standard §4.2).
 func Lookup(label string) (enc encoding.Encoding, name string) {
 	enc, err := htmlindex.Get(label)
 	if err != nil {
@@ -26,8 +26,8 @@ func Lookup(label string) (enc encoding.Encoding, name string) {
 	return enc, name
 }
 
-// controls is the charset of a table with the C1 controls where the table is
-// empty, as the Encoding Standard's indexes are: 81 in windows-1252 is U+0081.
+// controls fills the undefined octets of a charset with C1 controls, as in the Encoding
+// Standard's indexes: 81 in windows-1252 is U+0081.
 func controls(m *charmap.Charmap) encoding.Encoding {
 	if c, ok := made.Load(m); ok {
 		return c.(encoding.Encoding)
@@ -49,9 +49,9 @@ func controls(m *charmap.Charmap) encoding.Encoding {
 	return enc
 }
 
-var made sync.Map // of controls, by *charmap.Charmap
+var made sync.Map // caches controls, by *charmap.Charmap
 
-// singleByte is a charset of one octet a character.
+// singleByte is a charset with one octet per character.
 type singleByte struct {
 	table *charmap.Charmap
 	runes [128]rune // of 80 to FF
@@ -85,7 +85,7 @@ func (d decoder) Transform(dst, src []byte, _ bool) (nDst, nSrc int, err error) 
 	return nDst, nSrc, nil
 }
 
-// encoder is that of the table, and has the C1 controls.
+// encoder is the table's encoder, extended by the C1 controls.
 type encoder struct {
 	transform.Transformer
 	c *singleByte

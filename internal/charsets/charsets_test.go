@@ -6,7 +6,7 @@ import (
 	"golang.org/x/text/encoding"
 )
 
-// As the indexes of the Encoding Standard have it.
+// Octets decode as in the indexes of the Encoding Standard.
 func TestOctetsAsBrowsersReadThem(t *testing.T) {
 	for _, c := range []struct{ label, octets, text string }{
 		{"windows-1252", "x\x81\x8d\x8f\x90\x9d\x80\xe9", "x\u0081\u008d\u008f\u0090\u009d€é"},

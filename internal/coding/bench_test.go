@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// BenchmarkGzip undoes the gzip of a page that is in memory and of one that is read from elsewhere.
+// BenchmarkGzip decodes a page that is in memory and one that comes from a reader.
 func BenchmarkGzip(b *testing.B) {
 	var coded bytes.Buffer
 	z := gzip.NewWriter(&coded)

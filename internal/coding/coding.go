@@ -1,7 +1,6 @@
-// Package coding answers: what is in a body that came coded? It undoes gzip,
-// deflate, br and zstd, also upon each other (RFC 9110 §8.4), as leniently as
-// browsers do and within bounds. Whoever reads a page and whoever shows it
-// read with it, so that what is shown is what was read.
+// Package coding decodes content codings: gzip, deflate, br and zstd, also several on one body
+// (RFC 9110 §8.4), as leniently as browsers and within limits. Crawler and outlets both use it,
+// so that what is shown is what was read.
 package coding
 
 import (
@@ -17,22 +16,22 @@ const (
 	maxMembers = 100_000 // of gzip, in one body
 )
 
-// Pool keeps decoders and buffers for the next body. The zero value is ready.
+// Pool keeps decoders and buffers for reuse. The zero value is ready.
 type Pool struct {
 	readers, gzips, brotlis, zstds sync.Pool
 }
 
-// Order puts codings, listed as they were applied, in the order in which they
-// are undone, and leaves out those that change nothing.
+// Order converts codings from the order of application to the order of decoding, without those
+// that change nothing.
 func Order(applied []string) []string {
 	slices.Reverse(applied)
 	return slices.DeleteFunc(applied, func(c string) bool { return c == "identity" || c == "none" })
 }
 
-// Open begins to undo codings of r, the first of them first; there must be
-// one. A coding that is only claimed, as the first octets show, is passed
-// over. At most one octet more than most comes out of each coding. The reader
-// is to be closed after an error, too, and knows whether that came of a cut.
+// Open starts decoding r with codings, of which there must be at least one, in order. It skips
+// a coding that the first octets show not to be applied. Each coding yields at most most+1
+// octets. The reader must be closed even after an error, and then reports whether the output
+// was cut.
 func (p *Pool) Open(r io.Reader, codings []string, most int64) (*Reader, error) {
 	if len(codings) > maxCodings {
 		return nil, fmt.Errorf("%d content codings, more than %d", len(codings), maxCodings)
@@ -41,28 +40,28 @@ func (p *Pool) Open(r io.Reader, codings []string, most int64) (*Reader, error) 
 	for _, c := range codings {
 		l, err := p.layer(c, r, most)
 		if err != nil {
-			return top, fmt.Errorf("content coding %.20q: %w", c, err) // what lies below it cannot be reached
+			return top, fmt.Errorf("content coding %.20q: %w", c, err) // the layers below cannot be decoded
 		}
 		l.below, top, r = top, l, l
 	}
 	return top, nil
 }
 
-// Reader undoes one coding, and below it those that were undone before.
+// Reader decodes one coding; below is the reader of the coding decoded before it.
 type Reader struct {
 	coding string
 	r      io.Reader
-	in     *bufio.Reader // what the decoder reads
-	put    func()        // gives the decoder back
-	left   int64         // octets it may still give
-	cut    bool          // it would have given more
-	over   error         // why it gives no more
-	alien  bool          // it is only claimed, and what came is no document without it
+	in     *bufio.Reader // input of the decoder
+	put    func()        // returns the decoder to the pool
+	left   int64         // octets that it may still yield
+	cut    bool          // there was more than it may yield
+	over   error         // the final error
+	alien  bool          // the header claims the coding, the body is not in it, and is not a document as it is either
 	pool   *Pool
 	below  *Reader
 }
 
-// Read gives what is decoded, up to the bound.
+// Read returns decoded octets up to the limit.
 func (l *Reader) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		l.cut = true
@@ -80,9 +79,8 @@ func (l *Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// End reads what is left of all codings, and says what is wrong with them: a
-// stream that breaks off, a checksum or a length that differs, octets that are in
-// no such coding although they are said to be, or more than may come out.
+// End reads the rest of all codings, and returns what is wrong with them: a truncated stream, a
+// wrong checksum or length, a body that is not in the claimed coding, or too much output.
 func (l *Reader) End() error {
 	for ; l != nil; l = l.below {
 		if _, err := io.Copy(io.Discard, l); err != nil {
@@ -98,21 +96,21 @@ func (l *Reader) End() error {
 	return nil
 }
 
-// Cut says whether some coding would have given more than it may.
+// Cut reports whether some coding had more output than the limit.
 func (l *Reader) Cut() bool { return l != nil && (l.cut || l.below.Cut()) }
 
-// Close gives the decoders back.
+// Close returns the decoders to the pool.
 func (l *Reader) Close() {
 	for ; l != nil; l = l.below {
 		if l.put != nil {
 			l.put()
 		}
-		l.in.Reset(nil) // decoders that wait for the next body hold their input, and must not keep this one
+		l.in.Reset(nil) // pooled decoders keep a reference to their input
 		l.pool.readers.Put(l.in)
 	}
 }
 
-// buffered is a buffer from the pool that reads r.
+// buffered returns a pooled buffer that reads r.
 func (p *Pool) buffered(r io.Reader) *bufio.Reader {
 	in, ok := p.readers.Get().(*bufio.Reader)
 	if !ok {

@@ -15,11 +15,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// layer begins to undo a coding of r.
+// layer starts decoding one coding of r.
 func (p *Pool) layer(coding string, r io.Reader, most int64) (*Reader, error) {
 	l := &Reader{coding: coding, left: most + 1, pool: p, in: p.buffered(r)}
 	l.r = l.in
-	head, _ := l.in.Peek(256) // as much as there is
+	head, _ := l.in.Peek(256) // may be shorter
 	var err error
 	switch coding {
 	case "gzip", "x-gzip":
@@ -31,7 +31,7 @@ func (p *Pool) layer(coding string, r io.Reader, most int64) (*Reader, error) {
 	case "zstd":
 		err = l.openZstd(head)
 	default:
-		if len(head) > 0 && !isText(head) { // text is coded in "utf-8" and the like
+		if len(head) > 0 && !isText(head) { // some servers send charsets such as "utf-8" as the coding of text
 			err = errors.New("unknown coding")
 		}
 	}
@@ -42,8 +42,8 @@ func (p *Pool) layer(coding string, r io.Reader, most int64) (*Reader, error) {
 	return l, nil
 }
 
-// members reads the members of a gzip file one after the other (RFC 1952
-// §2.2). What follows the last one and is none is passed over.
+// members reads all members of a gzip file (RFC 1952 §2.2). It ignores trailing data that is
+// not a member.
 type members struct {
 	z  *gzip.Reader
 	in *bufio.Reader
@@ -54,7 +54,7 @@ func (m *members) Read(p []byte) (int, error) {
 	for {
 		n, err := m.z.Read(p)
 		if n > 0 && err == io.EOF {
-			return n, nil // it will say so again
+			return n, nil // EOF is returned again on the next call
 		}
 		if err != io.EOF {
 			return n, err
@@ -87,8 +87,8 @@ func (l *Reader) openGzip(head []byte) error {
 	return nil
 }
 
-// openDeflate takes the zlib format, which the coding is (RFC 9110
-// §8.4.1.2), and the bare deflate stream that some servers send instead.
+// openDeflate accepts the zlib format that the standard requires (RFC 9110 §8.4.1.2) and the
+// raw deflate stream that some servers send instead.
 func (l *Reader) openDeflate(head []byte) {
 	switch {
 	case isZlib(head):
@@ -114,8 +114,8 @@ func (l *Reader) openBrotli(head []byte) {
 	l.r, l.put = z, func() { l.pool.brotlis.Put(z) }
 }
 
-// maxWindow is the largest window that a zstd content coding may ask for
-// (RFC 9659 §3); it bounds the decoder's memory.
+// maxWindow is the largest window that a zstd content coding may use (RFC 9659 §3); it limits
+// the decoder's memory.
 const maxWindow = 8 << 20
 
 func (l *Reader) openZstd(head []byte) error {
@@ -143,13 +143,13 @@ func (l *Reader) openZstd(head []byte) error {
 	return nil
 }
 
-// isGzip, isZlib and isZstd know the first octets of RFC 1952, 1950 and 8878.
+// isGzip, isZlib and isZstd detect the first octets defined by RFC 1952, 1950 and 8878.
 func isGzip(b []byte) bool { return bytes.HasPrefix(b, gzipMagic) }
 
 var gzipMagic, zstdMagic = []byte{0x1f, 0x8b, 8}, []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// isAlien says that a body which does not begin as its coding does is not a document
-// without that coding either, as browsers would recognize one: it was damaged.
+// isAlien reports whether a body that does not begin with its coding's magic octets is not a
+// document without the coding either, by the rules of browsers: it is damaged.
 func isAlien(head, magic []byte) bool {
 	if len(head) == 0 {
 		return false
@@ -167,9 +167,9 @@ func isZstd(b []byte) bool {
 	return skippable || bytes.HasPrefix(b, zstdMagic)
 }
 
-// isText says whether b begins as text does: neither brotli nor deflate has
-// first octets of its own. No brotli stream begins with "<"; sixteen octets
-// of UTF-8 without a control are no accident.
+// isText reports whether b begins like text; brotli and raw deflate have no magic octets. No
+// brotli stream begins with "<", and sixteen octets of UTF-8 without controls are hardly a
+// coincidence.
 func isText(b []byte) bool {
 	if len(b) > 0 && b[0] == '<' {
 		return true

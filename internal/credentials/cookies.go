@@ -1,6 +1,5 @@
-// Package credentials answers: what may be shown to a site that knows us? It
-// reads the files in which people keep that: cookies.txt and .netrc. Errors name
-// lines and never what stands in them.
+// Package credentials reads the files in which people keep the credentials for sites:
+// cookies.txt and .netrc. Error messages give line numbers but never contents.
 package credentials
 
 import (
@@ -13,9 +12,9 @@ import (
 	"time"
 )
 
-// Cookies reads a cookies.txt of Netscape's form, as curl, wget and the
-// exporters of browsers write it, and gives those for a host that have not
-// expired. others and expired count those left out.
+// Cookies reads a cookies.txt in Netscape format, as written by curl, wget and browser
+// extensions, and returns the cookies for a host that have not expired. others and expired
+// count those left out.
 func Cookies(r io.Reader, host string, now time.Time) (list []*http.Cookie, others, expired int, err error) {
 	s := bufio.NewScanner(r)
 	for n := 1; s.Scan(); n++ {
@@ -40,11 +39,11 @@ func Cookies(r io.Reader, host string, now time.Time) (list []*http.Cookie, othe
 	return list, others, expired, s.Err()
 }
 
-// cookie reads one line's fields: domain, with subdomains, path, secure, when it
-// ends, name and value. It is nil where the cookie is for another host.
+// cookie parses the fields of a line: domain, include subdomains, path, secure, expiry, name
+// and value. It returns nil if the cookie is for another host.
 func cookie(f []string, host string) (c *http.Cookie, ends int64, ok bool) {
 	if len(f) == 6 {
-		f = append(f, "") // an empty value, whose tab an editor took away
+		f = append(f, "") // an empty value whose tab was removed by an editor
 	}
 	if len(f) != 7 || f[5] == "" {
 		return nil, 0, false
@@ -58,6 +57,6 @@ func cookie(f []string, host string) (c *http.Cookie, ends int64, ok bool) {
 	if domain != host && !(below && strings.HasSuffix(host, "."+domain)) {
 		return nil, 0, true
 	}
-	// It is for this host alone, whatever it was before: nobody else is shown it.
+	// A host-only cookie, even if the original was for subdomains too.
 	return &http.Cookie{Path: f[2], Secure: strings.EqualFold(f[3], "TRUE"), Name: f[5], Value: f[6]}, ends, true
 }

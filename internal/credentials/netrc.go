@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// ErrNoEntry says that a .netrc has no login for a host.
+// ErrNoEntry means that a .netrc has no login for a host.
 var ErrNoEntry = errors.New("no login for this host")
 
-// Netrc reads name and password for a host from a .netrc, as ftp, curl and git
-// read it: the first entry for the machine, or the default one.
+// Netrc reads the login for a host from a .netrc like ftp, curl and git: the first entry for
+// the machine, or the default entry.
 func Netrc(r io.Reader, host string) (name, password string, err error) {
 	b, err := io.ReadAll(io.LimitReader(r, 1<<20))
 	if err != nil {
@@ -44,8 +44,8 @@ func Netrc(r io.Reader, host string) (name, password string, err error) {
 	return "", "", ErrNoEntry
 }
 
-// netrcWords are the words of a .netrc without comments and without the bodies
-// of macros, which end at an empty line.
+// netrcWords returns the words of a .netrc without comments and macro bodies, which end at an
+// empty line.
 func netrcWords(text string) (words []string) {
 	macro := false
 	for line := range strings.Lines(text) {

@@ -1,6 +1,5 @@
-// Package dates answers: which time does this text from the web name? It is
-// the one reader for unavailable_after, Retry-After, and the entries of
-// sitemaps and feeds.
+// Package dates parses the dates found on the web: in unavailable_after, Retry-After, sitemaps
+// and feeds.
 package dates
 
 import (
@@ -8,20 +7,19 @@ import (
 	"time"
 )
 
-// MaxLength is the longest text that is tried as a date, in bytes.
+// MaxLength is the longest text, in bytes, that is parsed.
 const MaxLength = 128
 
-// Parse reads a date as site owners write it: an HTTP-date in its three forms
-// (RFC 9110 §5.6.7: IMF-fixdate, RFC 850, asctime), RFC 822 and 5322, ISO 8601
-// with day, with or without weekday, seconds and zone, the year in two or four
-// digits. Without a zone it is UTC. What is no date, such as the 31st of
-// February, is !ok.
+// Parse parses a date as site owners write it: an HTTP-date in its three forms (RFC 9110
+// §5.6.7: IMF-fixdate, RFC 850, asctime), RFC 822 and 5322, and ISO 8601 with a day; weekday,
+// seconds and zone are optional, and the year has two or four digits. The default zone is UTC.
+// For invalid dates, such as February 31, ok is false.
 func Parse(s string) (time.Time, bool) {
 	if len(s) > MaxLength {
 		return time.Time{}, false
 	}
 	if i := strings.IndexByte(s, '('); i >= 0 {
-		s = s[:i] // an RFC 822 comment at the end: "+0000 (UTC)"
+		s = s[:i] // a trailing RFC 822 comment: "+0000 (UTC)"
 	}
 	p := dateParser{in: strings.Trim(s, blank+`"'.,`), month: -1, hour: -1}
 	for p.in != "" {
@@ -32,9 +30,8 @@ func Parse(s string) (time.Time, bool) {
 	return p.time()
 }
 
-// ParseW3C is Parse, and a year or a month alone is its first day, as the
-// precisions of the W3C's date format allow (NOTE-datetime, which the
-// sitemaps.org protocol refers to).
+// ParseW3C is Parse, and also accepts a year or a month, which means its first day, as in the
+// W3C's date format (NOTE-datetime, which the sitemaps.org protocol refers to).
 func ParseW3C(s string) (time.Time, bool) {
 	for _, layout := range [...]string{"2006", "2006-01"} {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -44,13 +41,13 @@ func ParseW3C(s string) (time.Time, bool) {
 	return Parse(s)
 }
 
-// dateParser reads a date word by word, in any order that is unambiguous.
+// dateParser parses a date word by word, in any unambiguous order.
 type dateParser struct {
 	in       string
 	numbers  [3]int // day and year; or year, month and day
-	digits   [3]int // how many digits each was written with
+	digits   [3]int // number of digits of each
 	n        int
-	month    int // 1 to 12 where named, -1 where not
+	month    int // 1 to 12 if named, otherwise -1
 	hour     int // -1: no time of day yet
 	min, sec int
 	nanos    int
@@ -59,7 +56,7 @@ type dateParser struct {
 	weekday  bool
 }
 
-// token reads the next word, number, time or zone.
+// token parses the next word, number, time or zone.
 func (p *dateParser) token() bool {
 	switch c := p.in[0]; {
 	case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == ',':
@@ -78,8 +75,8 @@ func (p *dateParser) token() bool {
 	return false
 }
 
-// complete says whether day, month and year are known, so that a sign begins
-// an offset and not the next part of the date.
+// complete reports whether day, month and year are known, so that a sign begins an offset
+// rather than the next part of the date.
 func (p *dateParser) complete() bool {
 	return p.n == 3 || p.n == 2 && p.month > 0
 }
@@ -103,7 +100,7 @@ func (p *dateParser) number() bool {
 	return true
 }
 
-// trimOrdinal drops the "th" of "25th June".
+// trimOrdinal removes the "th" of "25th June".
 func trimOrdinal(s string) string {
 	if len(s) < 2 || len(s) > 2 && isLetter(s[2]) {
 		return s
@@ -115,7 +112,7 @@ func trimOrdinal(s string) string {
 	return s
 }
 
-// clock reads 15:00, 15:00:00 and 15:00:00.5.
+// clock parses 15:00, 15:00:00 and 15:00:00.5.
 func (p *dateParser) clock() bool {
 	if p.hour >= 0 {
 		return false
@@ -147,7 +144,7 @@ func (p *dateParser) clock() bool {
 	return p.min < 60 && p.sec <= 60 && (p.hour < 24 || p.hour == 24 && p.min+p.sec == 0)
 }
 
-// offset reads +03, +0300 and +03:00.
+// offset parses +03, +0300 and +03:00.
 func (p *dateParser) offset() bool {
 	sign := 1
 	if p.in[0] == '-' {
@@ -172,13 +169,13 @@ func (p *dateParser) offset() bool {
 		return false
 	}
 	if p.zoned && p.zone != 0 || hours > 15 || minutes > 59 || !p.complete() {
-		return false // "GMT+3" is one zone, "PST+3" none
+		return false // "GMT+3" is a zone, "PST+3" is not
 	}
 	p.zoned, p.zone = true, sign*(hours*3600+minutes*60)
 	return true
 }
 
-// word reads the name of a month, a weekday or a zone, T, Z, am and pm.
+// word parses the name of a month, a weekday or a zone, T, Z, am and pm.
 func (p *dateParser) word() bool {
 	i := 0
 	for i < len(p.in) && isLetter(p.in[i]) {
@@ -204,8 +201,8 @@ func (p *dateParser) word() bool {
 	return p.zoneName(word, upper)
 }
 
-// isoTime reads what follows the T: 15:00:00 goes on as usual, 150000 and
-// 1500 and 15 are the basic format.
+// isoTime parses what follows the T: 15:00:00 is parsed by clock; 150000, 1500 and 15 are the
+// basic format.
 func (p *dateParser) isoTime() bool {
 	n, width := leadingDigits(p.in)
 	if width < len(p.in) && p.in[width] == ':' {
@@ -236,8 +233,8 @@ func (p *dateParser) halfDay(word string) bool {
 	return true
 }
 
-// zoneName takes in a zone. A name that nobody knows is UTC where it can
-// only be a zone: in capitals, behind a time of day.
+// zoneName applies a zone. An unknown name in capitals after a time of day can only be a zone,
+// and is taken for UTC.
 func (p *dateParser) zoneName(word string, upper bool) bool {
 	if p.zoned {
 		return false
@@ -250,14 +247,14 @@ func (p *dateParser) zoneName(word string, upper bool) bool {
 	return true
 }
 
-// time puts the parts together.
+// time combines the parts.
 func (p *dateParser) time() (time.Time, bool) {
 	year, month, day, digits := p.date()
 	p.hour = max(p.hour, 0)
 	switch {
 	case digits == 0 || month < 1 || month > 12:
 		return time.Time{}, false
-	case digits <= 2 && year >= 69: // as POSIX and Go read two digits
+	case digits <= 2 && year >= 69: // like POSIX and Go
 		year += 1900
 	case digits <= 2:
 		year += 2000
@@ -269,8 +266,8 @@ func (p *dateParser) time() (time.Time, bool) {
 	return t.Add(-time.Duration(p.zone) * time.Second), true
 }
 
-// date says which number is what: "25 Jun 2010", "2010 Jun 25" or
-// "2010-06-25". Other numbers only, such as 06/07/10, are ambiguous.
+// date determines which number is which: "25 Jun 2010", "2010 Jun 25" or "2010-06-25". Numbers
+// such as 06/07/10 are ambiguous.
 func (p *dateParser) date() (year, month, day, digits int) {
 	switch {
 	case p.month > 0 && p.n == 2 && p.digits[0] == 4:
@@ -283,7 +280,7 @@ func (p *dateParser) date() (year, month, day, digits int) {
 	return 0, 0, 0, 0
 }
 
-// leadingDigits reads up to nine digits.
+// leadingDigits parses up to nine digits.
 func leadingDigits(s string) (n, width int) {
 	for width < len(s) && width < 9 && isDigit(s[width]) {
 		n = n*10 + int(s[width]-'0')
@@ -314,7 +311,8 @@ func isWeekday(word string) bool {
 	return nameOf(word, "monday tuesday wednesday thursday friday saturday sunday") > 0
 }
 
-// nameOf finds word, whole or as its first three letters, among names.
+// nameOf returns the position of word, complete or as the first three letters, in names; 0 if
+// it is not there.
 func nameOf(word, names string) int {
 	i := 0
 	for name := range strings.FieldsSeq(names) {

@@ -1,9 +1,8 @@
 package dates
 
-// zones gives each zone's offset in seconds east of UTC. time.Parse knows
-// the names of the local zone only and reads PST as +00:00, so the names are
-// here: those of RFC 822 §5.1, then others in use. The military letters are
-// UTC, since RFC 822 had their signs wrong (RFC 5322 §4.3).
+// zones are offsets in seconds east of UTC. time.Parse knows only the names of the local zone
+// and reads PST as +00:00. The list has the names of RFC 822 §5.1 and others in use. Military
+// letters mean UTC, since RFC 822 had their signs wrong (RFC 5322 §4.3).
 var zones = map[string]int{
 	"z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0,
 	"est": -5 * hour, "edt": -4 * hour,

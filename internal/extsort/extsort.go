@@ -1,5 +1,5 @@
-// Package extsort sorts more lines than memory holds: runs that are sorted in
-// memory go to temporary files, which are merged while they are read.
+// Package extsort sorts more lines than fit in memory: it sorts runs in memory, writes them to
+// temporary files, and merges these while they are read.
 package extsort
 
 import (
@@ -15,11 +15,10 @@ import (
 	"slices"
 )
 
-// runSize is how many octets of lines, and of what says where each lies, are sorted in
-// memory at once.
+// runSize is the number of octets of lines and their index that are sorted in memory at once.
 const runSize = 16 << 20
 
-// Sorter takes lines in any order and gives them back as octets sort.
+// Sorter takes lines in any order and returns them sorted by octets.
 type Sorter struct {
 	dir   string
 	size  int
@@ -32,10 +31,10 @@ type line struct{ from, to uint32 }
 
 const sizeOfLine = 8
 
-// New makes a sorter whose temporary files lie in dir. Close removes them.
+// New makes a sorter with temporary files in dir. Close removes them.
 func New(dir string) *Sorter { return &Sorter{dir: dir, size: runSize} }
 
-// Add takes a copy of one line, which may hold any octets.
+// Add copies a line, which may contain any octets.
 func (s *Sorter) Add(text []byte) error {
 	if len(s.lines) > 0 && len(s.buf)+len(text)+sizeOfLine*len(s.lines) > s.size {
 		if err := s.spill(); err != nil {
@@ -56,7 +55,7 @@ func (s *Sorter) sort() {
 	})
 }
 
-// spill writes what is in memory to a file, as a sorted run.
+// spill writes the lines in memory to a file as a sorted run.
 func (s *Sorter) spill() error {
 	s.sort()
 	f, err := os.CreateTemp(s.dir, ".curtsy-sort-*")
@@ -64,20 +63,20 @@ func (s *Sorter) spill() error {
 		return err
 	}
 	s.runs = append(s.runs, f)
-	_ = os.Remove(f.Name()) // where an open file can be removed, a kill leaves nothing
+	_ = os.Remove(f.Name()) // on Unix, the file vanishes even if the process is killed
 	w := bufio.NewWriterSize(f, 256<<10)
 	var size [binary.MaxVarintLen64]byte
 	for _, l := range s.lines {
 		n := binary.PutUvarint(size[:], uint64(l.to-l.from))
-		_, _ = w.Write(size[:n]) // Flush has the error
+		_, _ = w.Write(size[:n]) // Flush returns the error
 		_, _ = w.Write(s.of(l))
 	}
 	s.buf, s.lines = s.buf[:0], s.lines[:0]
 	return w.Flush()
 }
 
-// Sorted gives the lines in order; one is valid until the next. Nothing may be
-// added afterwards.
+// Sorted yields the lines in order. A line is valid until the next one. Nothing may be added
+// afterwards.
 func (s *Sorter) Sorted() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if err := s.merge(func(text []byte) bool { return yield(text, nil) }); err != nil {
@@ -122,7 +121,7 @@ func (s *Sorter) merge(yield func([]byte) bool) error {
 	return nil
 }
 
-// open begins to read all runs.
+// open opens all runs for reading.
 func (s *Sorter) open() (h runs, err error) {
 	for i, f := range s.runs {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -149,14 +148,14 @@ func (s *Sorter) Close() error {
 	return all
 }
 
-// run is one sorted file while it is merged.
+// run is a sorted file being merged.
 type run struct {
 	n    int
 	r    *bufio.Reader
 	text []byte
 }
 
-// next reads the next line; io.EOF behind the last.
+// next reads the next line; io.EOF after the last.
 func (r *run) next() error {
 	n, err := binary.ReadUvarint(r.r)
 	if err != nil {
@@ -169,7 +168,7 @@ func (r *run) next() error {
 	return err
 }
 
-// runs is a heap, the run with the least line first.
+// runs is a heap with the smallest line first.
 type runs []*run
 
 func (h runs) Len() int { return len(h) }

@@ -1,5 +1,5 @@
-// Package follow has the scripts that make links of a copied page lead where they
-// say, and keep its text. Both the mirror and the replay put them into pages that run scripts.
+// Package follow has scripts that make links of a copied page work, and keep scripts from
+// removing its text. Mirror and replay insert them into pages that run scripts.
 package follow
 
 import (
@@ -13,13 +13,13 @@ var followScript string
 //go:embed keep.js
 var keepScript string
 
-// With is a script that calls the functions follow(where) of follow.js, keep(), storage()
-// and sources(of) of keep.js in this code. It has no comments, and no names of its own beyond it.
+// With returns a script that runs code, which can call follow(where) of follow.js and keep(),
+// storage() and sources(of) of keep.js. The script has no comments and defines no global names.
 func With(code string) string {
 	return "(() => {\n" + bare(followScript) + bare(keepScript) + bare(code) + "})();\n"
 }
 
-// bare leaves out the lines that are comments and the blanks at the beginning of lines.
+// bare removes comments and indentation.
 func bare(js string) string {
 	var b strings.Builder
 	for line := range strings.Lines(js) {

@@ -7,8 +7,8 @@ import (
 	"curtsy/internal/follow"
 )
 
-// What is put into pages has each of the functions, the code that calls them, and no comment.
-// What they do in a browser, .ci/e2e/88-render.sh shows (follow.mjs).
+// The script that is put into pages has each of the functions, the code that calls them, and no
+// comments. .ci/e2e/88-render.sh (follow.mjs) tests it in a browser.
 func TestTheScriptIsWhole(t *testing.T) {
 	got := follow.With("// Why.\n{\n  keep(); // now\n  go(\"http://h/\");\n}\n")
 	for _, want := range []string{"(() => {\n", "\nfunction follow(where) {\n", "\nfunction keep() {\n",

@@ -6,15 +6,15 @@ import (
 	"strconv"
 )
 
-// Chunks reads the chunked transfer coding (RFC 9112 §7.1), piece by piece
-// as it arrives. The zero value is at the start of a body.
+// Chunks decodes the chunked transfer coding (RFC 9112 §7.1) incrementally. The zero value is
+// ready for the start of a body.
 type Chunks struct {
 	state   chunkState
-	left    int64 // of the size being read, or of the data still to come
+	left    int64 // of the size being read, or of the data of the current chunk
 	line    int   // octets of the size line or of the trailer so far
-	payload int64 // octets of data passed on
-	blank   bool  // in the trailer: the line is empty so far
-	digits  bool  // in the size line: it has begun
+	payload int64 // octets of data so far
+	blank   bool  // in the trailer: the current line is empty so far
+	digits  bool  // in the size line: it has a digit
 }
 
 type chunkState int
@@ -35,8 +35,8 @@ var (
 	errChunkEnd  = errors.New("a chunk does not end at its stated size")
 )
 
-// Next consumes n octets of b, at least one unless b is empty or the body
-// has ended, and gives the data among them.
+// Next consumes n octets of b and returns the data among them. n is 0 only if b is empty or the
+// body has ended.
 func (c *Chunks) Next(b []byte) (data []byte, n int, err error) {
 	for n < len(b) && c.state != atEnd {
 		if c.state == inData {
@@ -57,13 +57,13 @@ func (c *Chunks) Next(b []byte) (data []byte, n int, err error) {
 	return nil, n, nil
 }
 
-// Ended says whether the body is whole.
+// Ended reports whether the body is complete.
 func (c *Chunks) Ended() bool { return c.state == atEnd }
 
-// Payload is how many octets of data there were so far.
+// Payload returns the octets of data so far.
 func (c *Chunks) Payload() int64 { return c.payload }
 
-// octet consumes one octet that is not data.
+// octet consumes an octet that is not data.
 func (c *Chunks) octet(b byte) error {
 	switch c.state {
 	case inSize:
@@ -86,7 +86,7 @@ func (c *Chunks) octet(b byte) error {
 	return nil
 }
 
-// size reads hexadecimal digits, and what follows them to the line's end.
+// size parses hexadecimal digits and their terminator.
 func (c *Chunks) size(b byte) error {
 	d, err := strconv.ParseUint(string(rune(b)), 16, 8)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *Chunks) size(b byte) error {
 	return c.long(maxChunkLine)
 }
 
-// extension passes over everything up to the line's end.
+// extension skips to the end of the line.
 func (c *Chunks) extension(b byte) error {
 	if b != '\n' {
 		return c.long(maxChunkLine)
@@ -117,7 +117,7 @@ func (c *Chunks) extension(b byte) error {
 	return nil
 }
 
-// trailer passes over trailer fields up to the blank line.
+// trailer skips trailer fields up to the blank line.
 func (c *Chunks) trailer(b byte) error {
 	switch {
 	case b == '\n' && c.blank:
@@ -139,7 +139,7 @@ func (c *Chunks) long(most int) error {
 	return nil
 }
 
-// dechunked reads the data out of a recorded chunked body.
+// dechunked reads the data of an archived chunked body.
 type dechunked struct {
 	from io.Reader
 	c    Chunks
@@ -148,9 +148,8 @@ type dechunked struct {
 	err  error
 }
 
-// Dechunk gives the data of a body in chunks: of what is begun, and of what
-// from, which may be nil, has behind it. Where the body was cut off it ends
-// with io.ErrUnexpectedEOF.
+// Dechunk returns the data of a chunked body that consists of begun followed by from, which may
+// be nil. A truncated body ends with io.ErrUnexpectedEOF.
 func Dechunk(begun []byte, from io.Reader) io.Reader { return &dechunked{from: from, rest: begun} }
 
 func (d *dechunked) Read(p []byte) (int, error) {
@@ -182,7 +181,7 @@ func (d *dechunked) more() {
 	n, err := d.from.Read(d.buf)
 	d.rest = d.buf[:n]
 	if n > 0 {
-		return // it will say so again
+		return // the error is returned again on the next call
 	}
 	if d.err = err; err == io.EOF {
 		d.err = io.ErrUnexpectedEOF

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Frame says where a body ends (RFC 9112 §6.3).
+// Frame describes the framing of a body (RFC 9112 §6.3).
 type Frame struct {
 	Chunked bool
-	Length  int64    // if not in chunks: so many bytes; -1: to the end of the connection
-	Keep    bool     // the connection may serve another request
-	Codings []string // transfer codings below the chunks, in order of application
+	Length  int64    // if not chunked: its length in bytes; -1: to the end of the connection
+	Keep    bool     // the connection may be reused
+	Codings []string // transfer codings other than chunked, in order of application
 }
 
-// FrameOf decides from a head where its body ends.
+// FrameOf determines the framing from the head of a response.
 func FrameOf(proto string, status int, h http.Header) (Frame, error) {
 	f := Frame{Length: -1, Keep: keepAlive(proto, h)}
 	length, known, err := contentLength(h["Content-Length"])
@@ -31,10 +31,10 @@ func FrameOf(proto string, status int, h http.Header) (Frame, error) {
 	}
 	te := Tokens(h["Transfer-Encoding"])
 	if proto == "HTTP/1.0" {
-		te = nil // such servers do not mean it (RFC 9112 §6.1)
+		te = nil // unreliable in HTTP/1.0 (RFC 9112 §6.1)
 	}
 	if len(te) > 0 {
-		f.Keep = f.Keep && !known // both is an attack or a mistake
+		f.Keep = f.Keep && !known // having both is an attack or an error
 		return f.transfer(te)
 	}
 	if known {
@@ -45,7 +45,7 @@ func FrameOf(proto string, status int, h http.Header) (Frame, error) {
 	return f, nil
 }
 
-// transfer reads the transfer codings.
+// transfer applies Transfer-Encoding.
 func (f Frame) transfer(te []string) (Frame, error) {
 	for i, t := range te {
 		switch {
@@ -63,8 +63,8 @@ func (f Frame) transfer(te []string) (Frame, error) {
 	return f, nil
 }
 
-// contentLength reads all Content-Length values: none, or one, or one that
-// is repeated. Anything else frames nothing that can be trusted.
+// contentLength parses all Content-Length values. Repeated equal values are one; invalid or
+// different values are an error.
 func contentLength(values []string) (n int64, known bool, err error) {
 	for t := range each(values) {
 		v, err := strconv.ParseUint(t, 10, 63)
@@ -79,7 +79,7 @@ func contentLength(values []string) (n int64, known bool, err error) {
 	return n, known, nil
 }
 
-// keepAlive says whether the server will read another request (RFC 9112 §9.3).
+// keepAlive reports whether the connection persists (RFC 9112 §9.3).
 func keepAlive(proto string, h http.Header) bool {
 	keep := proto != "HTTP/1.0"
 	for t := range each(h["Connection"]) {
@@ -93,7 +93,7 @@ func keepAlive(proto string, h http.Header) bool {
 	return keep
 }
 
-// each gives the elements of comma lists, in lower case, but for empty ones.
+// each yields the non-empty elements of comma-separated lists, in lower case.
 func each(values []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, v := range values {
@@ -106,10 +106,10 @@ func each(values []string) iter.Seq[string] {
 	}
 }
 
-// Tokens are the elements of comma lists, in lower case, but for empty ones.
+// Tokens returns the non-empty elements of comma-separated lists, in lower case.
 func Tokens(values []string) []string { return slices.Collect(each(values)) }
 
-// MediaType is the type of a Content-Type without its parameters, in lower case.
+// MediaType returns the media type of a Content-Type without parameters, in lower case.
 func MediaType(contentType string) string {
 	t, _, _ := strings.Cut(contentType, ";")
 	return strings.ToLower(strings.TrimSpace(t))

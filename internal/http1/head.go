@@ -1,6 +1,6 @@
-// Package http1 answers: how is an HTTP/1 response written? It reads heads and
-// frames bodies as leniently as browsers do. Whoever asks a server and whoever
-// reads an archive read with it: what was kept reads back as it was understood.
+// Package http1 parses HTTP/1 responses: it parses heads and frames bodies as leniently as
+// browsers. Fetching and reading archives use the same parser, so that a response is read back
+// as it was understood.
 package http1
 
 import (
@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	maxFields    = 10_000   // lines of one head that are read
-	maxChunkLine = 4 << 10  // a chunk's size line with its extensions
-	maxTrailer   = 64 << 10 // the fields behind the last chunk
+	maxFields    = 10_000   // lines parsed of a head
+	maxChunkLine = 4 << 10  // a chunk's size line with extensions
+	maxTrailer   = 64 << 10 // the fields after the last chunk
 )
 
-// ErrFields says that a head has too many lines.
+// ErrFields means that a head has too many lines.
 var ErrFields = errors.New("more than 10000 header lines")
 
-// HeadEnd finds the end of the head that begins at buf[start:], looking only
-// at lines that end behind from: the index behind the blank line, or -1 and
-// where to look on. Lines end in LF, with or without CR (RFC 9112 §2.2).
+// HeadEnd finds the end of the head that begins at buf[start:], examining only lines that end
+// after from. It returns the index after the blank line, or -1 and where to continue. Lines end
+// in LF, with or without CR (RFC 9112 §2.2).
 func HeadEnd(buf []byte, start, from int) (end, next int) {
 	for {
 		i := bytes.IndexByte(buf[from:], '\n')
@@ -45,9 +45,9 @@ func HeadEnd(buf []byte, start, from int) (end, next int) {
 	}
 }
 
-// ParseHead reads a head. A field line that is none is passed over, as
-// browsers do; NUL and a CR alone become blanks (RFC 9110 §5.5). What is not
-// an HTTP/1 status line is an error: HTTP/0.9, garbage, HTTP/2.
+// ParseHead parses a head. It skips invalid field lines, as browsers do, and replaces NUL and
+// bare CR by blanks (RFC 9110 §5.5). Anything without an HTTP/1 status line is an error:
+// HTTP/0.9, garbage, HTTP/2.
 func ParseHead(head []byte) (proto string, status int, h http.Header, err error) {
 	s := string(head)
 	line, rest := cutLine(s)
@@ -59,7 +59,7 @@ func ParseHead(head []byte) (proto string, status int, h http.Header, err error)
 	return proto, status, h, err
 }
 
-// ParseStatus reads "HTTP/1.1 200 OK" (RFC 9112 §4).
+// ParseStatus parses "HTTP/1.1 200 OK" (RFC 9112 §4).
 func ParseStatus(line string) (proto string, status int, err error) {
 	proto, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimLeft(rest, " ")
@@ -72,7 +72,7 @@ func ParseStatus(line string) (proto string, status int, err error) {
 	return proto, status, nil
 }
 
-// parseFields reads field lines up to the blank one (RFC 9112 §5).
+// parseFields parses field lines up to the blank line (RFC 9112 §5).
 func parseFields(s string) (http.Header, error) {
 	n := strings.Count(s, "\n")
 	if n > maxFields {
@@ -103,16 +103,16 @@ func parseFields(s string) (http.Header, error) {
 	return h, nil
 }
 
-// cutLine splits s behind its first line end, which it drops.
+// cutLine splits s at its first line end, which it drops.
 func cutLine(s string) (line, rest string) {
 	line, rest, _ = strings.Cut(s, "\n")
 	return strings.TrimSuffix(line, "\r"), rest
 }
 
-// folds says whether s goes on with the line before it (RFC 9112 §5.2).
+// folds reports whether s continues the previous line (RFC 9112 §5.2).
 func folds(s string) bool { return s != "" && (s[0] == ' ' || s[0] == '\t') }
 
-// unfold joins value with the lines that continue it.
+// unfold joins a value with its continuation lines.
 func unfold(value, s string) (string, string) {
 	var b strings.Builder
 	b.WriteString(value)
@@ -125,7 +125,7 @@ func unfold(value, s string) (string, string) {
 	return b.String(), s
 }
 
-// cleanValue trims a field value and makes NUL and CR blanks.
+// cleanValue trims a field value and replaces NUL and CR by blanks.
 func cleanValue(v string) string {
 	v = trimBlanks(v)
 	if strings.IndexByte(v, 0) >= 0 || strings.IndexByte(v, '\r') >= 0 {
@@ -134,5 +134,5 @@ func cleanValue(v string) string {
 	return v
 }
 
-// trimBlanks cuts blanks and tabs at both ends.
+// trimBlanks trims blanks and tabs.
 func trimBlanks(s string) string { return strings.Trim(s, " \t") }

@@ -1,6 +1,6 @@
-// Package legible answers: how is text of others shown so that it does nothing to
-// what stands around it? Controls move cursors and colour terminals; marks of
-// direction turn the writing round (Unicode TR 36 §2.10). Both are shown by number.
+// Package legible makes untrusted text safe to display. Control characters move cursors and
+// color terminals; bidirectional controls reverse the text around them (Unicode TR 36 §2.10).
+// It shows both by their code points.
 package legible
 
 import (
@@ -12,16 +12,16 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden says whether a character is a control, but for line end and tab, or a mark
-// of direction: U+007F to U+009F, U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069.
+// Hidden reports whether a character is a control, except line feed and tab, or a bidirectional
+// control: U+007F to U+009F, U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069.
 func Hidden(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
 }
 
-// Text shows what is hidden as ‹U+202E›.
+// Text shows hidden characters as ‹U+202E›.
 func Text(s string) string { return Marked(s, Hidden) }
 
-// Marked shows the characters that hidden names as ‹U+202E›.
+// Marked shows the characters for which hidden returns true as ‹U+202E›.
 func Marked(s string, hidden func(rune) bool) string {
 	if strings.IndexFunc(s, hidden) < 0 {
 		return s
@@ -37,8 +37,8 @@ func Marked(s string, hidden func(rune) bool) string {
 	return b.String()
 }
 
-// JSON escapes in encoded JSON what encoding/json leaves as it is (RFC 8259 §7):
-// the value stays the same.
+// JSON escapes hidden characters that encoding/json leaves in JSON (RFC 8259 §7). The value
+// stays the same.
 func JSON(b []byte) []byte {
 	hidden := func(r rune) bool { return r >= 0x7f && Hidden(r) }
 	if bytes.IndexFunc(b, hidden) < 0 {
@@ -57,8 +57,8 @@ func JSON(b []byte) []byte {
 	return res
 }
 
-// Writer passes text on as Text shows it. Each Write is of whole characters, as
-// those of a template are.
+// Writer applies Text to what is written. Each Write must consist of complete characters, as
+// those of templates do.
 type Writer struct{ W io.Writer }
 
 func (w Writer) Write(b []byte) (int, error) {
@@ -71,7 +71,7 @@ func (w Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Count is a number of things: "1 file", "2 files".
+// Count formats a number of things: "1 file", "2 files".
 func Count[N int | int64](n N, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -79,7 +79,7 @@ func Count[N int | int64](n N, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Bytes is a number of bytes in the largest unit of a thousand of which there is one: "1.2 MB".
+// Bytes formats a number of bytes in decimal units: "1.2 MB".
 func Bytes(n int64) string {
 	f, unit := float64(n), -1
 	for f >= 1000 && unit < len("kMGTPE")-1 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// hidden are all characters of the class.
+// hidden returns all characters of the class.
 func hidden() (s string) {
 	for _, between := range [][2]rune{{0x7f, 0x9f}, {0x61c, 0x61c}, {0x200e, 0x200f}, {0x202a, 0x202e},
 		{0x2066, 0x2069}} {

@@ -1,5 +1,5 @@
-// Package locale answers: what does a page say in the reader's language? The texts
-// of all pages stand in one catalogue, by what they say in English.
+// Package locale translates the texts of pages into the reader's language. All texts are in one
+// catalogue, keyed by the English text.
 package locale
 
 import (
@@ -15,18 +15,17 @@ import (
 //go:embed catalogue.txt
 var texts string
 
-// Tags are the languages there are, English first.
+// Tags are the available languages, English first.
 var Tags = []language.Tag{language.English, language.Bulgarian, language.Russian}
 
-// Entry is a text by its languages' tags. Key is the English text, unless there is
-// an "en".
+// Entry is a text, by language tag. Key is the English text, unless there is an "en".
 type Entry struct {
 	Key string
 	In  map[string]string
 }
 
-// Entries reads the catalogue: blocks of lines, the key first, then "bg: …" and
-// "ru: …", and "en: …" where the key is no text.
+// Entries parses the catalogue: blocks of lines with the key first, then "bg: …" and "ru: …",
+// and "en: …" if the key is not the text.
 func Entries() (list []Entry, err error) {
 	for block := range strings.SplitSeq(strings.TrimSpace(texts), "\n\n") {
 		lines := strings.Split(block, "\n")
@@ -43,11 +42,11 @@ func Entries() (list []Entry, err error) {
 	return list, nil
 }
 
-// Printer says texts of the catalogue in one language.
+// Printer formats texts of the catalogue in one language.
 type Printer struct{ *message.Printer }
 
-// Word is a text that the catalogue may have: a state, the name of a format, what a
-// command said.
+// Word translates a text that may be in the catalogue: a state, the name of a format, the
+// output of a command.
 func (p Printer) Word(text string) string {
 	if strings.Contains(text, "%") {
 		return text
@@ -55,7 +54,7 @@ func (p Printer) Word(text string) string {
 	return p.Sprintf(message.Key(text, text))
 }
 
-// Size is a number of octets.
+// Size formats a number of octets.
 func (p Printer) Size(n int64) string {
 	if n < 1000 {
 		return p.Sprintf("%d bytes", n)
@@ -69,7 +68,7 @@ func (p Printer) Size(n int64) string {
 	return p.Sprintf("%.1f", value) + " " + p.Sprintf(unit)
 }
 
-// Printers are those of the languages, by their tags.
+// Printers returns the printers by language tag.
 func Printers() (map[string]Printer, error) {
 	entries, err := Entries()
 	if err != nil {
@@ -90,8 +89,7 @@ func Printers() (map[string]Printer, error) {
 	return printers, nil
 }
 
-// Choose is the language to answer in: the first of the wishes that there is. A wish is
-// a tag, or a list as Accept-Language has it.
+// Choose returns the best available language. A wish is a tag, or a list as in Accept-Language.
 func Choose(wishes ...string) string {
 	_, i := language.MatchStrings(language.NewMatcher(Tags), wishes...)
 	return Tags[i].String()

@@ -1,9 +1,9 @@
-// Package localweb answers: who may ask the web servers of this program, and at
-// which origin are pages of others shown? A browser gives any page that it shows
-// the means to ask this machine (DNS rebinding, links, forms), and cookies know no
-// ports: a page that is shown under 127.0.0.1 would share those of every service
-// there (RFC 6265 §8.5). So pages of others have a name of their own, TOKEN.localhost
-// (RFC 6761 §6.3), and where there is none an opaque origin below /TOKEN/.
+// Package localweb decides which requests the web servers of this program answer, and at which
+// origin they serve untrusted pages. Any page in a browser can send requests to this machine
+// (DNS rebinding, links, forms). Cookies are shared between ports, so a page served under
+// 127.0.0.1 would share those of every service there (RFC 6265 §8.5). So untrusted pages are
+// served at TOKEN.localhost (RFC 6761 §6.3) or, where that cannot be used, with an opaque
+// origin below /TOKEN/.
 package localweb
 
 import (
@@ -14,17 +14,17 @@ import (
 	"strings"
 )
 
-// Names are those that a server answers under.
+// Names are the host names that a server answers to.
 type Names struct {
-	Port string // "" is any, for a server that may be reached through a tunnel
-	// Public adds all addresses of the machine, and its name, to those of loopback.
+	Port string // "": any, for a server reached through a tunnel
+	// Public adds all addresses and the name of the machine to the loopback names.
 	Public bool
 }
 
-// NewToken makes a name for an origin that nobody guesses.
+// NewToken returns an unguessable name for an origin.
 func NewToken() string { return "a" + strings.ToLower(rand.Text()[:16]) }
 
-// Has says whether the Host of a request is the machine.
+// Has reports whether the Host of a request is one of the names.
 func (n Names) Has(host string) bool {
 	name, ip, ok := n.split(host)
 	if !ok {
@@ -37,7 +37,7 @@ func (n Names) Has(host string) bool {
 	return name == "localhost" || n.Public && machine != "" && name == strings.ToLower(machine)
 }
 
-// IsOwn says whether the Host of a request is the name of a token.
+// IsOwn reports whether the Host of a request is the name of a token.
 func (n Names) IsOwn(host, token string) bool {
 	name, _, ok := n.split(host)
 	return ok && name == token+".localhost"
@@ -48,7 +48,7 @@ func (n Names) split(host string) (name string, ip net.IP, ok bool) {
 	return name, net.ParseIP(name), n.Port == "" || port == n.Port
 }
 
-// SplitHost reads the Host of a request to a server of plain HTTP.
+// SplitHost parses the Host of a plain HTTP request; the default port is 80.
 func SplitHost(host string) (name, port string) {
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {
@@ -57,32 +57,31 @@ func SplitHost(host string) (name, port string) {
 	return strings.ToLower(name), port
 }
 
-// Below takes "/TOKEN" off the target of a request.
+// Below removes the prefix "/TOKEN" of a request target.
 func Below(token, target string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(target, "/"+token)
 	return rest, ok && strings.HasPrefix(rest, "/")
 }
 
-// Access is what Guard makes of who asks.
+// Access is the decision about a request.
 type Access int
 
 // The kinds of access.
 const (
-	Refused Access = iota // the Host is not one of the server's
-	Own                   // pages of the same origin may ask
-	// Opaque lets pages of opaque origins ask: the path holds the token, which no
-	// page of others knows.
+	Refused Access = iota // the Host is not one of the server's names
+	Own                   // only pages of the same origin have access
+	// Opaque also grants access to opaque origins: the path has the token, which other pages do
+	// not know.
 	Opaque
 )
 
-// Guard lets through what a browser asks for on the server's own pages: GET and
-// HEAD, under its names.
+// Guard admits GET and HEAD requests to the server's own names that come from its own pages.
 func Guard(access func(*http.Request) Access, serve http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, a, origin := w.Header(), access(r), r.Header.Get("Origin")
 		Harden(h)
 		switch {
-		case a == Refused: // DNS rebinding: a stranger's name leads here
+		case a == Refused: // DNS rebinding: another name resolves to this server
 			Refuse(w, http.StatusMisdirectedRequest, "this server answers only to its own names")
 		case a == Own && r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate",
 			origin != "" && origin != "http://"+r.Host && (a != Opaque || origin != "null"):
@@ -93,7 +92,7 @@ func Guard(access func(*http.Request) Access, serve http.Handler) http.Handler {
 		case r.Header.Get("Service-Worker") != "":
 			Refuse(w, http.StatusForbidden, "pages of others may not install service workers here")
 		default:
-			if origin == "null" { // fonts, modules and fetch, and those that ask with cookies: none means anything here
+			if origin == "null" { // fonts, modules and fetch, also with credentials, which mean nothing here
 				h.Set("Access-Control-Allow-Origin", "null")
 				h.Set("Access-Control-Allow-Credentials", "true")
 			}
@@ -102,7 +101,7 @@ func Guard(access func(*http.Request) Access, serve http.Handler) http.Handler {
 	})
 }
 
-// Harden sets what all answers say to browsers.
+// Harden sets security headers of all responses.
 func Harden(h http.Header) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
@@ -117,7 +116,7 @@ func Refuse(w http.ResponseWriter, status int, why string) {
 	http.Error(w, why, status)
 }
 
-// permissions takes from pages what reaches beyond them.
+// permissions denies pages access to devices and other features.
 const permissions = "accelerometer=(), ambient-light-sensor=(), attribution-reporting=(), autoplay=(self), " +
 	"bluetooth=(), browsing-topics=(), camera=(), compute-pressure=(), cross-origin-isolated=(), display-capture=(), " +
 	"encrypted-media=(), gamepad=(), geolocation=(), gyroscope=(), hid=(), identity-credentials-get=(), " +

@@ -4,8 +4,8 @@ package mapped
 
 import "os"
 
-// Release does nothing here.
+// Release does nothing on this system.
 func Release(uintptr, int64) {}
 
-// Unlock does nothing here.
+// Unlock does nothing on this system.
 func Unlock(*os.File) {}

@@ -1,8 +1,8 @@
 //go:build linux || darwin || freebsd
 
-// Package mapped answers: which pages of memory stay mapped? bbolt
-// maps its file, and every page once looked at stays part of the process
-// until the system needs the room, which makes a large frontier look large.
+// Package mapped releases the memory and the lock of mapped files. bbolt maps its file, and
+// every page once read counts as memory of the process until the system reclaims it, which
+// makes a large frontier look large.
 package mapped
 
 import (
@@ -11,17 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Release gives the pages of a file that is mapped at data back to the system's
-// cache, from where they come again when they are looked at. It must not run
-// beside what may move the map.
+// Release drops the pages of a file mapped at data from the process. They stay in the page
+// cache and are mapped again on access. The mapping must not move meanwhile.
 func Release(data uintptr, size int64) {
 	if data == 0 || size == 0 {
 		return
 	}
-	// Advice only: where it is refused, nothing is lost.
+	// Only a hint: failure does no harm.
 	_, _, _ = unix.Syscall(unix.SYS_MADVISE, data, uintptr(size), unix.MADV_DONTNEED)
 }
 
-// Unlock gives the lock on a file free. Closing the file does not, while a map
-// of it is left, as where bbolt panics before it could take the map away.
+// Unlock releases the lock on a file. Closing the file does not while a mapping of it exists,
+// as after a panic in bbolt before it unmapped.
 func Unlock(f *os.File) { _ = unix.Flock(int(f.Fd()), unix.LOCK_UN) }

@@ -1,13 +1,13 @@
-// Package near answers: which name was meant by a misspelt one?
+// Package near suggests a name for a misspelt one.
 package near
 
 import "strings"
 
-// enough is how many slips of the keyboard a name may be away.
+// enough is the maximum edit distance of a suggestion.
 const enough = 2
 
-// Name is the one of names that the word is a slip of the keyboard away from, or
-// the only one that it begins; "" if there is none.
+// Name returns the name closest to word within that distance, or the only name that begins with
+// word; "" if there is none.
 func Name(word string, names []string) string {
 	best, least := "", enough+1
 	var begun []string
@@ -25,8 +25,8 @@ func Name(word string, names []string) string {
 	return best
 }
 
-// distance counts the letters to insert, leave out, replace or exchange with
-// their neighbour (Damerau-Levenshtein, optimal string alignment).
+// distance counts insertions, deletions, substitutions and transpositions (Damerau-Levenshtein,
+// optimal string alignment).
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

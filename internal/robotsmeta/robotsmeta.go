@@ -1,5 +1,5 @@
-// Package robotsmeta names the words of meta robots and X-Robots-Tag that forbid something.
-// Another word is a field and a row here; what it forbids, publish/permit.go says.
+// Package robotsmeta defines the restrictive directives of meta robots and X-Robots-Tag. To add
+// one, add a field and a row here, and its effect in publish/permit.go.
 package robotsmeta
 
 import (
@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// Directives are what a document or its header asks. The zero value asks nothing.
+// Directives are the directives of a document. The zero value restricts nothing.
 type Directives struct {
 	NoIndex          bool       `json:"noindex,omitempty"`
 	NoFollow         bool       `json:"nofollow,omitempty"`
 	NoArchive        bool       `json:"noarchive,omitempty"`
 	NoImageIndex     bool       `json:"noimageindex,omitempty"`
 	NoTranslate      bool       `json:"notranslate,omitempty"`
-	MaxSnippet       *int       `json:"max_snippet,omitempty"`       // characters; 0: no snippet; absent: no limit
-	UnavailableAfter *time.Time `json:"unavailable_after,omitempty"` // the earliest such time; absent: never
-	Sources          []Source   `json:"sources,omitempty"`           // where each that counts was found
+	MaxSnippet       *int       `json:"max_snippet,omitempty"`       // characters; 0: no snippet; nil: no limit
+	UnavailableAfter *time.Time `json:"unavailable_after,omitempty"` // the earliest one; nil: never
+	Sources          []Source   `json:"sources,omitempty"`           // the directives that apply, with their origin
 }
 
-// Source is one directive as it was found.
+// Source is a directive as found.
 type Source struct {
 	Directive string `json:"directive"` // "noindex", "max-snippet:20"
 	From      string `json:"from"`      // "X-Robots-Tag", "Robots-Tag" or "meta"
-	Agent     string `json:"-"`         // whom it names; "" is everybody
-	Text      string `json:"text"`      // as written
+	Agent     string `json:"-"`         // the agent addressed; "": everybody
+	Text      string `json:"text"`      // verbatim
 }
 
-// words are those without a value. Archives keep what they forbid in this order: a new one
-// goes behind the others.
+// words are the directives without a value. Archives store them in this order, so new ones must
+// be appended.
 var words = [...]struct {
 	name string
 	flag func(*Directives) *bool
@@ -40,10 +40,10 @@ var words = [...]struct {
 	{"notranslate", func(d *Directives) *bool { return &d.NoTranslate }},
 }
 
-// synonyms are words that stand for others.
+// synonyms map words to the directives that they stand for.
 var synonyms = map[string][]string{"none": {"noindex", "nofollow"}, "nocache": {"noarchive"}}
 
-// Words are the words with what each of them forbids in d, in their lasting order.
+// Words yields each directive with its flag in d, in the stored order.
 func (d *Directives) Words() iter.Seq2[string, *bool] {
 	return func(yield func(string, *bool) bool) {
 		for _, w := range words {
@@ -54,7 +54,7 @@ func (d *Directives) Words() iter.Seq2[string, *bool] {
 	}
 }
 
-// Forbid takes in a word, in lower case, and says whether it is known.
+// Forbid applies a lower-case word, and reports whether it is known.
 func (d *Directives) Forbid(word string) (known bool) {
 	for _, same := range synonyms[word] {
 		known = d.Forbid(same) || known
@@ -67,7 +67,7 @@ func (d *Directives) Forbid(word string) (known bool) {
 	return known
 }
 
-// Join adds what another reading of the document forbids.
+// Join adds the restrictions of another reading of the document.
 func (d *Directives) Join(o *Directives) {
 	for name, flag := range o.Words() {
 		if *flag {
@@ -82,14 +82,14 @@ func (d *Directives) Join(o *Directives) {
 	}
 }
 
-// LimitSnippet takes in how many characters a snippet may have; the least counts.
+// LimitSnippet limits the characters of a snippet; the smallest limit applies.
 func (d *Directives) LimitSnippet(n int) {
 	if d.MaxSnippet == nil || n < *d.MaxSnippet {
 		d.MaxSnippet = &n
 	}
 }
 
-// EndAt takes in an unavailable_after time; the earliest counts.
+// EndAt applies an unavailable_after time; the earliest applies.
 func (d *Directives) EndAt(t time.Time) {
 	if d.UnavailableAfter == nil || t.Before(*d.UnavailableAfter) {
 		d.UnavailableAfter = &t

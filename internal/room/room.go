@@ -1,4 +1,4 @@
-// Package room answers: how much may still be written to a disk?
+// Package room checks the free space of disks.
 package room
 
 import (
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Floor is what stays free of a disk of so many bytes, where min is asked for:
-// not more than a twentieth of it, so that small disks can be used.
+// Floor returns how many bytes stay free on a disk of size bytes: min, but at most a twentieth
+// of the disk, so that small disks are usable.
 func Floor(min, size int64) int64 {
 	if size > 0 && min > size/20 {
 		return size / 20
@@ -17,8 +17,8 @@ func Floor(min, size int64) int64 {
 	return min
 }
 
-// Check says that no more may be written where dir is: less than min bytes are
-// free. The error is ENOSPC, as it would be a little later. min 0 checks nothing.
+// Check returns an error if less than min bytes are free on the disk of dir. The error wraps
+// ENOSPC, as if the disk were full. With min 0 it checks nothing.
 func Check(dir string, min int64) error {
 	if min <= 0 {
 		return nil
@@ -26,7 +26,7 @@ func Check(dir string, min int64) error {
 	return Fits(dir, min, 0)
 }
 
-// Fits says that n bytes more would leave less than min free.
+// Fits returns an error if writing n bytes would leave less than min free.
 func Fits(dir string, min, n int64) error {
 	free, size, ok := space(dir)
 	if floor := Floor(min, size); ok && free-n < floor {
@@ -36,8 +36,8 @@ func Fits(dir string, min, n int64) error {
 	return nil
 }
 
-// Free is how many bytes are free where dir, or the nearest directory above it
-// that exists, is; 0 where the system does not say.
+// Free returns the bytes free on the disk of dir, or of its nearest existing parent; 0 if the
+// system does not tell.
 func Free(dir string) int64 {
 	for {
 		if free, _, ok := space(dir); ok {
@@ -51,7 +51,7 @@ func Free(dir string) int64 {
 	}
 }
 
-// OutOfFiles says that the disk of dir has room, and no inode for another file.
+// OutOfFiles reports whether the disk of dir has no inode left for another file.
 func OutOfFiles(dir string) bool {
 	for !exists(dir) && filepath.Dir(dir) != dir {
 		dir = filepath.Dir(dir)

@@ -22,7 +22,7 @@ func TestCheck(t *testing.T) {
 	if err := Check(dir, 1); err != nil {
 		t.Error(err)
 	}
-	// however much is asked for, a twentieth is enough
+	// a twentieth of the disk is enough for any amount
 	if err := Check(dir, math.MaxInt64); free > size/20 && err != nil {
 		t.Error(err)
 	} else if free < size/20 && !errors.Is(err, syscall.ENOSPC) {

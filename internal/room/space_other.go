@@ -2,7 +2,7 @@
 
 package room
 
-// space knows nothing on this system.
+// space is unknown on this system.
 func space(string) (free, size int64, ok bool) { return 0, 0, false }
 
 func noInodes(string) bool { return false }

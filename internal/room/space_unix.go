@@ -4,7 +4,7 @@ package room
 
 import "golang.org/x/sys/unix"
 
-// space is what is free, and all there is, of the file system of dir.
+// space returns the free and total bytes of the file system of dir.
 func space(dir string) (free, size int64, ok bool) {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {
@@ -13,7 +13,7 @@ func space(dir string) (free, size int64, ok bool) {
 	return int64(st.Bavail) * int64(st.Bsize), int64(st.Blocks) * int64(st.Bsize), true
 }
 
-// noInodes says that the file system of dir counts its inodes and has none left.
+// noInodes reports whether the file system of dir counts inodes and has none left.
 func noInodes(dir string) bool {
 	var st unix.Statfs_t
 	return unix.Statfs(dir, &st) == nil && st.Files > 0 && st.Ffree == 0

@@ -6,7 +6,7 @@ import (
 	"curtsy/internal/sum"
 )
 
-// A visit's value is some 700 octets.
+// The value of a visit has about 700 octets.
 func BenchmarkSeal(b *testing.B) {
 	key, value := make([]byte, 10), make([]byte, 700, 704)
 	b.SetBytes(700)

@@ -1,5 +1,5 @@
-// Package sum guards the values of crawl.db: bbolt finds a page that is out of
-// place, not an octet that is another.
+// Package sum adds checksums to the values of crawl.db: bbolt detects misplaced pages, but not
+// changed octets.
 package sum
 
 import (
@@ -11,18 +11,18 @@ const size = 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// of is the sum of a value under its key, so that one under another key is
-// found too.
+// of returns the checksum of a value and its key, so that a value under a wrong key is detected
+// too.
 func of(key, value []byte) uint32 {
 	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value)
 }
 
-// Seal appends to value its sum, and returns it as append does.
+// Seal appends the checksum to value, like append.
 func Seal(key, value []byte) []byte {
 	return binary.LittleEndian.AppendUint32(value, of(key, value))
 }
 
-// Open gives back what was sealed under the key; false if it is not as it was.
+// Open returns the value sealed under key; false if the checksum differs.
 func Open(key, sealed []byte) ([]byte, bool) {
 	n := len(sealed) - size
 	if n < 0 || binary.LittleEndian.Uint32(sealed[n:]) != of(key, sealed[:n]) {

@@ -2,10 +2,9 @@ package weburl
 
 import "strings"
 
-// parseFast reads an absolute URL that is in canonical form already, as most
-// links to other sites are. It answers for these only: a name of plain
-// letters and no port, a path without dot segments, nothing that the parser
-// would encode. A fuzz test compares it with the full parser.
+// parseFast parses an absolute URL that is already canonical, as most links to other sites are:
+// a host name of plain letters without a port, a path without dot segments, nothing to encode.
+// It returns false for all others. A fuzz test compares it with the full parser.
 func parseFast(ref string) (URL, bool) {
 	ref, _, _ = strings.Cut(ref, "#")
 	host := afterScheme(ref)
@@ -28,8 +27,8 @@ func parseFast(ref string) (URL, bool) {
 	return FromCanonical(strings.Clone(ref)), true
 }
 
-// plainHost says whether a host is letters and digits in lower case, its last
-// label letters only (else it may be an IPv4 address), and not an IDN.
+// plainHost reports whether a host consists of lower-case letters and digits, its last label of
+// letters only (otherwise it may be an IPv4 address), and is not an IDN.
 func plainHost(host string) bool {
 	label := 0
 	for i := 0; i < len(host); i++ {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzParse: what parses has a canonical form that parses to itself, carries
-// no credentials, and can stand in a request line.
+// FuzzParse checks that the canonical form of a URL parses to itself, has no credentials, and
+// is valid in a request line.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"http://h/", "HTTP://u:p@H:80/%7e/../a?b#c", "http://0x7f.1/",
 		"http://[::ffff:1.2.3.4]/", "http://a;@b\\#c/", "http:///x", "https://пример.рф/ж?ё", "http://h/\t\n\x01%zz"} {
@@ -29,8 +29,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzSURT: the key of a URL is one word in lower case, and the same for all
-// that differ by scheme, case and the order of arguments only.
+// FuzzSURT checks that the key of a URL is one lower-case word, and the same for URLs that
+// differ only in scheme, case and order of query arguments.
 func FuzzSURT(f *testing.F) {
 	f.Add("http://www.Example.com:8080/A/b?C=d", "http://example.com/")
 	f.Add("http://1.2.3.4/", "http://4.3.2.1/")
@@ -63,7 +63,7 @@ func FuzzSURT(f *testing.F) {
 	})
 }
 
-// FuzzParseFast: where parseFast answers, the full parser says the same.
+// FuzzParseFast checks that parseFast, if it succeeds, agrees with the full parser.
 func FuzzParseFast(f *testing.F) {
 	for _, s := range []string{"http://a.b/c?d", "https://a.b", "http://1.2.3.4/", "http://a.b/./c", "http://a.0x1/",
 		"http://xn--a/", "http://a-.b/", "http://a..b/", "https://a.b/%2e/c", "http://a.b/c/../d", "http://a.b:80/",

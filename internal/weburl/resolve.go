@@ -10,9 +10,9 @@ import (
 	"golang.org/x/text/width"
 )
 
-// plain holds the octets that the WHATWG parser copies unchanged in a path
-// and in a query alike, without looking at their neighbours. '.' and '%' are
-// among them because resolveFast looks at those itself.
+// plain are the octets that the WHATWG parser copies unchanged in both path and query,
+// regardless of their context. '.' and '%' are among them because resolveFast handles them
+// itself.
 var plain = func() (t [256]bool) {
 	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_~!$&()+,;=@./%*:") {
 		t[c] = true
@@ -20,10 +20,9 @@ var plain = func() (t [256]bool) {
 	return
 }()
 
-// resolveFast resolves the references that need no parser: a path of plain
-// octets, relative or absolute, with leading dot segments at most, or an URL
-// that begins with u's own origin. It is exact where it answers (a fuzz test
-// compares it with the full parser) and says !ok for everything else.
+// resolveFast resolves simple references: a path of plain octets, relative or absolute, with
+// dot segments only at the beginning, or a URL that begins with u's own origin. For everything
+// else ok is false. A fuzz test compares it with the full parser.
 func (u URL) resolveFast(ref string) (URL, bool) {
 	if u.href == "" {
 		return URL{}, false
@@ -77,9 +76,9 @@ func (u URL) resolveFast(ref string) (URL, bool) {
 	return u.with(u.href[:dir], ref, query), true
 }
 
-// scanPlain says whether ref is made of plain octets only, and where its
-// query begins (len(ref) if it has none). A dot segment anywhere but at the
-// start, a coded dot, and a colon that may end a scheme make it not plain.
+// scanPlain reports whether ref consists of plain octets, and where its query begins (len(ref)
+// if it has none). A dot segment after the beginning, an encoded dot, or a colon that may end a
+// scheme makes it false.
 func scanPlain(ref string) (query int, ok bool) {
 	query = len(ref)
 	slash := false
@@ -113,7 +112,7 @@ func scanPlain(ref string) (query int, ok bool) {
 	return query, true
 }
 
-// dotsSoFar says whether s is only "./" and "../" repeated.
+// dotsSoFar reports whether s consists of "./" and "../" only.
 func dotsSoFar(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] != '.' && s[i] != '/' {
@@ -133,9 +132,9 @@ func (u URL) with(prefix, rest string, query int) URL {
 		routeAt: uint16(len(href))}
 }
 
-// encodeQuery percent-encodes what is not ASCII in ref's query in the
-// document's charset; what the charset lacks becomes a numeric character
-// reference, as the URL Standard has it.
+// encodeQuery percent-encodes non-ASCII characters of ref's query in the document's charset.
+// Characters that the charset lacks become numeric character references, as in the URL
+// Standard.
 func encodeQuery(ref string, enc encoding.Encoding) string {
 	q := strings.IndexByte(ref, '?')
 	if q < 0 {
@@ -165,10 +164,9 @@ func encodeQuery(ref string, enc encoding.Encoding) string {
 	return b.String()
 }
 
-// encodeRun percent-encodes characters that are not ASCII, together where the
-// charset can, for ISO-2022-JP shifts between them (URL Standard,
-// percent-encode after encoding). Of octets that are ASCII only those of the
-// query percent-encode set are escaped.
+// encodeRun percent-encodes non-ASCII characters, as many together as possible, since
+// ISO-2022-JP has shift sequences between them (URL Standard, percent-encode after encoding).
+// ASCII octets are escaped only if they are in the query percent-encode set.
 func encodeRun(b *strings.Builder, run string, enc encoding.Encoding) {
 	if enc == japanese.ISO2022JP {
 		run = strings.Map(wideKatakana, run)
@@ -192,7 +190,7 @@ func encodeRun(b *strings.Builder, run string, enc encoding.Encoding) {
 	}
 }
 
-// wideKatakana: ISO-2022-JP has no halfwidth katakana (Encoding Standard §12.2.2).
+// wideKatakana maps halfwidth katakana, which ISO-2022-JP lacks (Encoding Standard §12.2.2).
 func wideKatakana(r rune) rune {
 	if r >= '\uff61' && r <= '\uff9f' {
 		return width.LookupRune(r).Wide()
@@ -200,7 +198,7 @@ func wideKatakana(r rune) rune {
 	return r
 }
 
-// encodeStart encodes as much of the beginning of s as the charset has.
+// encodeStart encodes the longest prefix of s that the charset can encode.
 func encodeStart(s string, enc encoding.Encoding) (coded string, n int) {
 	if coded, err := enc.NewEncoder().String(s); err == nil {
 		return coded, len(s)

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// SURT is the key of a URL in CDXJ indexes, "com,example)/path?query", as
-// warcio.js 2.4 and pywb make it: without "www.", "www2." and scheme, the host's
-// labels reversed (those of an IPv4 address too), the arguments of the query
-// sorted, an empty query dropped, all in lower case. Several URLs may share a
-// key; whoever looks one up compares the URLs themselves.
+// SURT is the key of a URL in CDXJ indexes, "com,example)/path?query", as made by warcio.js 2.4
+// and pywb: without scheme and "www.", "www2." and so on, with the host's labels reversed (also
+// those of an IPv4 address) and the query's arguments sorted, without an empty query, in lower
+// case. Several URLs may have the same key, so lookups must compare URLs too.
 func (u URL) SURT() string {
 	host := withoutWWW(u.Hostname())
 	labels := strings.Split(host, ".")
@@ -29,7 +28,7 @@ func (u URL) SURT() string {
 	return b.String()
 }
 
-// withoutWWW cuts "www.", "www2." and the like off a host.
+// withoutWWW removes "www.", "www2." and so on from a host.
 func withoutWWW(host string) string {
 	rest, ok := strings.CutPrefix(host, "www")
 	if !ok {

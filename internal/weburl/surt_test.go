@@ -2,7 +2,7 @@ package weburl
 
 import "testing"
 
-// TestSURT compares with what getSurt of warcio.js 2.4.11 gives.
+// TestSURT compares with the results of getSurt in warcio.js 2.4.11.
 func TestSURT(t *testing.T) {
 	for _, c := range []struct{ url, want string }{
 		{"http://www.example.com/", "com,example)/"},

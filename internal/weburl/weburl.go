@@ -1,7 +1,6 @@
-// Package weburl answers: which URL is this? It holds the one canonical URL
-// type of Curtsy: parsed as browsers parse (WHATWG URL Standard), without
-// fragment and without credentials, and only http or https. Only the route that a
-// page's scripts keep in a fragment ("#/about") may stand in one: see InPage.
+// Package weburl has Curtsy's only URL type: canonical, parsed by the WHATWG URL Standard,
+// without fragment and credentials, with http or https. The only exception is a fragment that
+// is a route of a client-side router ("#/about"): see InPage.
 package weburl
 
 import (
@@ -14,9 +13,9 @@ import (
 	"golang.org/x/text/encoding"
 )
 
-// MaxLength is the longest URL, in bytes of its canonical form or of the
-// reference it is made from, that is accepted. Servers refuse longer ones
-// (the usual limit of a request line is 8 KiB) and only traps offer them.
+// MaxLength is the maximum length in bytes of a canonical URL, and of a reference that is
+// parsed. Servers reject longer ones (request lines are usually limited to 8 KiB), and only
+// crawler traps have them.
 const MaxLength = 8192
 
 // Errors of Parse and Resolve.
@@ -26,18 +25,18 @@ var (
 	ErrInvalid = errors.New("not a valid URL")
 )
 
-// URL is an absolute http or https URL in canonical form: the WHATWG
-// serialisation without fragment and credentials. The zero URL is none.
-// URLs are values and comparable: equal URLs are the same resource name.
+// URL is an absolute http or https URL in canonical form: the WHATWG serialization without
+// fragment and credentials. The zero URL is invalid. URLs are comparable: equal values are the
+// same URL.
 type URL struct {
-	href    string // of at most MaxLength octets
+	href    string // at most MaxLength octets
 	hostAt  uint16 // start of the host, after "://"
-	pathAt  uint16 // start of the path; everything before it is the origin
+	pathAt  uint16 // start of the path; what precedes it is the origin
 	queryAt uint16 // index of '?', or routeAt
 	routeAt uint16 // index of '#', or len(href)
 }
 
-// Parse reads an absolute URL and canonicalizes it.
+// Parse parses and canonicalizes an absolute URL.
 func Parse(s string) (URL, error) {
 	s = trim(s)
 	if len(s) > MaxLength {
@@ -49,7 +48,7 @@ func Parse(s string) (URL, error) {
 	return parseSlow(URL{}, s)
 }
 
-// MustParse is Parse for literals known to be right; it panics otherwise.
+// MustParse is Parse for valid literals; it panics on errors.
 func MustParse(s string) URL {
 	u, err := Parse(s)
 	if err != nil {
@@ -58,10 +57,9 @@ func MustParse(s string) URL {
 	return u
 }
 
-// FromCanonical takes a string that is in canonical form already, as String
-// gave it, without parsing it again. It is for reading what the archive stores;
-// anything else goes to Parse, which canonicalizes. A string that cannot have
-// come from String gives the zero URL.
+// FromCanonical converts a string returned by String to a URL without parsing it. It is for
+// URLs stored in the archive; use Parse for all others. A string that String cannot have
+// returned gives the zero URL.
 func FromCanonical(href string) URL {
 	u, ok := index(href)
 	if !ok {
@@ -70,7 +68,7 @@ func FromCanonical(href string) URL {
 	return u
 }
 
-// Resolve reads ref relative to u (WHATWG basic URL parser with a base).
+// Resolve resolves ref relative to u (WHATWG basic URL parser with a base).
 func (u URL) Resolve(ref string) (URL, error) {
 	u = u.Page()
 	if v, ok := u.resolveFast(ref); ok {
@@ -86,9 +84,9 @@ func (u URL) Resolve(ref string) (URL, error) {
 	return parseSlow(u, ref)
 }
 
-// ResolveIn is Resolve for a reference found in a document of another
-// charset than UTF-8: the query is percent-encoded in that charset (WHATWG
-// URL, query state), the path always in UTF-8. enc nil means UTF-8.
+// ResolveIn is Resolve for a reference in a document with a charset other than UTF-8: the query
+// is encoded in that charset (WHATWG URL, query state), the path in UTF-8. A nil enc means
+// UTF-8.
 func (u URL) ResolveIn(ref string, enc encoding.Encoding) (URL, error) {
 	if enc != nil {
 		ref = encodeQuery(ref, enc)
@@ -121,7 +119,7 @@ func parseSlow(base URL, ref string) (URL, error) {
 	if search := w.Search(); search != "" {
 		b.WriteString(search)
 	} else if strings.HasSuffix(w.Href(true), "?") {
-		b.WriteByte('?') // an empty query is not none
+		b.WriteByte('?') // an empty query differs from none
 	}
 	if b.Len() > MaxLength {
 		return URL{}, ErrTooLong
@@ -133,11 +131,11 @@ func parseSlow(base URL, ref string) (URL, error) {
 	return u, nil
 }
 
-// maxLabel is how long a label of a name may be (RFC 1035 §2.3.4).
+// maxLabel is the maximum length of a host name's label (RFC 1035 §2.3.4).
 const maxLabel = 63
 
-// resolvable is false for a name whose international label became too long for the
-// DNS when it was written in ASCII: the parser makes such a name and reads none.
+// resolvable returns false for a host with an international label whose ASCII form is too long
+// for the DNS: the parser produces such hosts but does not accept them.
 func resolvable(host string) bool {
 	for label := range strings.SplitSeq(host, ".") {
 		if len(label) > maxLabel && strings.HasPrefix(label, "xn--") {
@@ -147,7 +145,7 @@ func resolvable(host string) bool {
 	return true
 }
 
-// afterScheme is where the host begins; 0 if the scheme is neither http nor https.
+// afterScheme returns where the host begins; 0 if the scheme is neither http nor https.
 func afterScheme(href string) int {
 	for _, scheme := range [...]string{"http://", "https://"} {
 		if strings.HasPrefix(href, scheme) {
@@ -157,7 +155,7 @@ func afterScheme(href string) int {
 	return 0
 }
 
-// index finds the parts of a serialised URL.
+// index finds the parts of a serialized URL.
 func index(href string) (URL, bool) {
 	host := afterScheme(href)
 	if host == 0 || len(href) > math.MaxUint16 {
@@ -184,13 +182,13 @@ func index(href string) (URL, bool) {
 		true
 }
 
-// IsZero says whether u is no URL at all.
+// IsZero reports whether u is the zero URL.
 func (u URL) IsZero() bool { return u.href == "" }
 
-// String is the canonical form, "https://host/path?query".
+// String returns the canonical form, "https://host/path?query".
 func (u URL) String() string { return u.href }
 
-// Scheme is "http" or "https".
+// Scheme returns "http" or "https".
 func (u URL) Scheme() string {
 	if int(u.hostAt) == len("https://") {
 		return "https"
@@ -198,10 +196,10 @@ func (u URL) Scheme() string {
 	return "http"
 }
 
-// Host is the host with its port, where that is not the scheme's own.
+// Host returns the host, with the port if it is not the scheme's default.
 func (u URL) Host() string { return u.href[u.hostAt:u.pathAt] }
 
-// Hostname is the host without port; an IPv6 address keeps its brackets.
+// Hostname returns the host without port; an IPv6 address keeps its brackets.
 func (u URL) Hostname() string {
 	h := u.Host()
 	if i := strings.LastIndexByte(h, ':'); i >= 0 && !strings.HasSuffix(h, "]") {
@@ -210,7 +208,7 @@ func (u URL) Hostname() string {
 	return h
 }
 
-// Port is the port in digits, the scheme's default where none is written.
+// Port returns the port in digits, by default the scheme's.
 func (u URL) Port() string {
 	h := u.Host()
 	if i := strings.LastIndexByte(h, ':'); i >= 0 && !strings.HasSuffix(h, "]") {
@@ -222,23 +220,23 @@ func (u URL) Port() string {
 	return "80"
 }
 
-// Origin is "scheme://host[:port]", the scope of one robots.txt.
+// Origin returns "scheme://host[:port]", the scope of a robots.txt.
 func (u URL) Origin() string { return u.href[:u.pathAt] }
 
-// Path is the path as it is sent, percent-encoded.
+// Path returns the percent-encoded path.
 func (u URL) Path() string { return u.href[u.pathAt:u.queryAt] }
 
-// Route is the fragment that names a page within a page, "#/about", or "".
+// Route returns the fragment of a client-side route, "#/about", or "".
 func (u URL) Route() string { return u.href[u.routeAt:] }
 
-// Page is the URL without a route: what is asked for.
+// Page returns the URL without route, which is what is requested.
 func (u URL) Page() URL {
 	u.href = u.href[:u.routeAt]
 	return u
 }
 
-// InPage is the URL of a page that scripts show for a fragment; u's own page where the
-// fragment is no route.
+// InPage returns the URL of a client-side route of the page, or the page's URL if the fragment
+// is not a route.
 func (u URL) InPage(fragment string) URL {
 	u = u.Page()
 	if route, _ := CutRoute(fragment); route != "" && len(u.href)+len(route) <= MaxLength {
@@ -247,7 +245,7 @@ func (u URL) InPage(fragment string) URL {
 	return u
 }
 
-// ParsePage is Parse for what String gave: a route is kept.
+// ParsePage is Parse for the output of String: it keeps a route.
 func ParsePage(s string) (URL, error) {
 	u, err := Parse(s)
 	if i := strings.IndexByte(s, '#'); err == nil && i >= 0 {
@@ -256,9 +254,9 @@ func ParsePage(s string) (URL, error) {
 	return u, err
 }
 
-// CutRoute gives the route that a fragment names and the place in its page, "#part":
-// "#/about" and "#!/about" are routes, "#/" and "#!" the page itself. docsify writes
-// places as "#/about?id=part".
+// CutRoute splits a fragment into a route and a place in its page, "#part". "#/about" and
+// "#!/about" are routes; "#/" and "#!" mean the page itself. docsify writes places as
+// "#/about?id=part".
 func CutRoute(fragment string) (route, part string) {
 	if !IsRoute(fragment) {
 		return "", fragment
@@ -276,12 +274,12 @@ func CutRoute(fragment string) (route, part string) {
 	return route, part
 }
 
-// IsRoute says whether a fragment is written as routes are.
+// IsRoute reports whether a fragment has the syntax of a route.
 func IsRoute(fragment string) bool {
 	return strings.HasPrefix(fragment, "#/") || strings.HasPrefix(fragment, "#!")
 }
 
-// Query is what follows the '?', or "".
+// Query returns what follows the '?', or "".
 func (u URL) Query() string {
 	if u.queryAt == u.routeAt {
 		return ""
@@ -289,13 +287,13 @@ func (u URL) Query() string {
 	return u.href[u.queryAt+1 : u.routeAt]
 }
 
-// Target is path and query, as in a request line and as robots.txt rules see it.
+// Target returns path and query, as in a request line and as matched by robots.txt rules.
 func (u URL) Target() string { return u.href[u.pathAt:u.routeAt] }
 
-// HasQuery says whether there is a '?', be the query empty or not.
+// HasQuery reports whether there is a '?', even with an empty query.
 func (u URL) HasQuery() bool { return u.queryAt < u.routeAt }
 
-// trim cuts the C0 controls and blanks that the URL parser ignores at both ends.
+// trim removes leading and trailing C0 controls and blanks, as URL parsers do.
 func trim(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return r <= ' ' })
 }

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// maxCluster is how many octets are gathered to be packed together. A body that is
-// larger is a cluster of its own, and is never in memory.
+// maxCluster is the most octets collected in a cluster. A larger body gets its own cluster and
+// is streamed.
 const maxCluster = 1 << 20
 
-// What the first octet of a cluster says.
+// Values of the first octet of a cluster.
 const (
 	plain      = 1
 	packedZstd = 5
 	extended   = 0x10 // offsets have 8 octets
 )
 
-// cluster is bodies that are written together.
+// cluster is a group of bodies written together.
 type cluster struct {
 	packed bool
 	number uint32
@@ -27,7 +27,8 @@ type cluster struct {
 	data   bytes.Buffer
 }
 
-// compressible says whether a type is worth packing: what has no packing of its own.
+// compressible reports whether bodies of a type should be compressed, because the type is not
+// compressed itself.
 func compressible(typ string) bool {
 	t, _, _ := strings.Cut(typ, ";")
 	switch {
@@ -45,7 +46,7 @@ func compressible(typ string) bool {
 	return false
 }
 
-// blob adds a body to a cluster, and says where it is.
+// blob adds a body to a cluster, and returns its position.
 func (w *Writer) blob(packed bool, size int64, body io.Reader) (number, blob uint32, err error) {
 	if size > maxCluster {
 		return w.large(packed, size, body)
@@ -71,7 +72,7 @@ func (w *Writer) blob(packed bool, size int64, body io.Reader) (number, blob uin
 	return c.number, uint32(len(c.ends) - 1), err
 }
 
-// flush writes a cluster, if it holds anything.
+// flush writes a cluster, unless it is empty.
 func (w *Writer) flush(c *cluster) error {
 	if len(c.ends) == 0 {
 		return nil
@@ -88,7 +89,7 @@ func (w *Writer) flush(c *cluster) error {
 	return err
 }
 
-// large writes a body as a cluster of its own.
+// large writes a body as its own cluster.
 func (w *Writer) large(packed bool, size int64, body io.Reader) (number, blob uint32, err error) {
 	number = uint32(len(w.clusters))
 	w.clusters = append(w.clusters, w.at)
@@ -106,7 +107,7 @@ func (w *Writer) large(packed bool, size int64, body io.Reader) (number, blob ui
 	return number, 0, err
 }
 
-// cluster writes the octets of a cluster.
+// cluster writes a cluster.
 func (w *Writer) cluster(packed, long bool, table []byte, data io.Reader) error {
 	info := byte(plain)
 	if packed {
@@ -132,7 +133,7 @@ func (w *Writer) cluster(packed, long bool, table []byte, data io.Reader) error 
 	return w.zstd.Close()
 }
 
-// writeCounter keeps count of what goes to the file.
+// writeCounter counts the octets written to the file.
 type writeCounter struct{ w *Writer }
 
 func (c writeCounter) Write(b []byte) (int, error) {

@@ -1,8 +1,8 @@
-// Package zim writes ZIM files, version 6.1 (openzim.org, "ZIM file format"): a site
-// in one file, as Kiwix and its relatives read it.
+// Package zim writes ZIM files, version 6.1 (openzim.org, "ZIM file format"): a site in one
+// file, for Kiwix and other readers.
 //
-// Content goes to the file as it comes, in clusters; the directory is kept in memory,
-// about 150 octets an entry, and is written at the end.
+// Content is written as it is added, in clusters. The directory is kept in memory, about 150
+// octets an entry, and written at the end.
 package zim
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// File is what a ZIM file is written to. It is empty at the start.
+// File is the output file. It must be empty.
 type File interface {
 	io.Writer
 	io.WriterAt
@@ -40,53 +40,53 @@ const (
 const (
 	headerSize = 80
 	magic      = 72173914
-	redirect   = 0xffff     // the MIME type of a redirect
+	redirect   = 0xffff     // the MIME type number of redirects
 	none       = 0xffffffff // no such page
-	// firstCluster is the earliest offset of a cluster: older readers look for the list
-	// of types below it.
+	// firstCluster is the lowest offset of a cluster: older readers expect the MIME type list
+	// below it.
 	firstCluster = 1024
 	typeListing  = "application/octet-stream+zimlisting"
 	typeText     = "text/plain;charset=utf-8"
 )
 
-// Page is one entry of a site.
+// Page is an entry of the site.
 type Page struct {
 	Path  string // without a leading slash
-	Title string // "" where it has none: its path then stands for it
+	Title string // if "", readers show the path
 	Type  string // MIME
-	// Front says that readers may suggest it: a page that people read.
+	// Front means that readers may suggest the page.
 	Front bool
 }
 
-// entry is a page, its place, and what a redirect leads to.
+// entry is a directory entry.
 type entry struct {
 	space         byte
 	path, title   string
-	typ           int // number of the MIME type
+	typ           int // index of the MIME type
 	cluster, blob uint32
-	to            string // of a redirect: a path in the namespace of content
+	to            string // of a redirect: a path in the content namespace
 	front         bool
 }
 
 func (e *entry) key() string  { return string(e.space) + e.path }
 func (e *entry) name() string { return string(e.space) + cmp.Or(e.title, e.path) }
 
-// Writer writes a ZIM file. Add and Redirect are followed by Finish; no error can be
-// recovered from.
+// Writer writes a ZIM file: call Add and Redirect, then Finish. After an error the file is
+// unusable.
 type Writer struct {
 	f        File
-	at       int64 // where the next octet goes
+	at       int64 // offset of the next octet
 	types    []string
 	entries  []entry
 	counts   map[string]int // of content, by type
-	sum      hash.Hash      // of content: the file's name
-	clusters []int64        // offsets, by the number that entries have
-	open     [2]cluster     // plain and packed ones
+	sum      hash.Hash      // of the content, for the UUID
+	clusters []int64        // offsets, by the cluster number in entries
+	open     [2]cluster     // uncompressed and compressed
 	zstd     *zstd.Encoder
 }
 
-// New begins a file whose content has these MIME types; none other can be added. The
-// name of the program that writes it is legible within the first 2 KiB.
+// New starts a file whose content has these MIME types; others cannot be added. scraper, the
+// name of the program, must be within the first 2 KiB of the file.
 func New(f File, types []string, scraper string) (*Writer, error) {
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -107,7 +107,7 @@ func New(f File, types []string, scraper string) (*Writer, error) {
 	return w, errors.Join(err, w.flush(&w.open[0]))
 }
 
-// write appends octets, and zeros up to an offset.
+// write appends octets, and pads with zeros up to an offset.
 func (w *Writer) write(b []byte, upTo int64) error {
 	if short := upTo - w.at - int64(len(b)); short > 0 {
 		b = append(b, make([]byte, short)...)
@@ -117,7 +117,7 @@ func (w *Writer) write(b []byte, upTo int64) error {
 	return err
 }
 
-// Add adds a page, whose body has size octets.
+// Add adds a page with a body of size octets.
 func (w *Writer) Add(p Page, size int64, body io.Reader) error {
 	e := entry{space: content, path: p.Path, title: p.Title, front: p.Front}
 	w.counts[p.Type]++
@@ -125,14 +125,14 @@ func (w *Writer) Add(p Page, size int64, body io.Reader) error {
 	return w.put(e, p.Type, size, io.TeeReader(body, w.sum))
 }
 
-// Redirect adds a path that leads to that of a page.
+// Redirect adds a path that redirects to another.
 func (w *Writer) Redirect(path, title, to string) {
 	w.entries = append(w.entries, entry{space: content, path: path, title: title, typ: redirect, to: to})
 	io.WriteString(w.sum, path+"\x00"+to+"\x00")
 }
 
-// Meta adds a statement about the file, as https://wiki.openzim.org/wiki/Metadata has
-// them. One without a value is left out.
+// Meta adds metadata of the file (https://wiki.openzim.org/wiki/Metadata). It ignores an empty
+// value.
 func (w *Writer) Meta(name, value string) error {
 	if value == "" {
 		return nil
@@ -140,7 +140,7 @@ func (w *Writer) Meta(name, value string) error {
 	return w.put(entry{space: metadata, path: name}, typeText, int64(len(value)), strings.NewReader(value))
 }
 
-// Illustration adds the picture of the file, a PNG of 48 by 48 pixels.
+// Illustration adds the file's icon, a PNG of 48 by 48 pixels.
 func (w *Writer) Illustration(png []byte) error {
 	return w.put(entry{space: metadata, path: "Illustration_48x48@1"}, "image/png", int64(len(png)),
 		bytes.NewReader(png))
@@ -158,14 +158,14 @@ func (w *Writer) put(e entry, typ string, size int64, body io.Reader) (err error
 	return nil
 }
 
-// ErrTwice says that two pages have the same path, and ErrNowhere that a redirect or
-// the main page leads to none.
+// ErrTwice means that two pages have the same path, ErrNowhere that a redirect or the main page
+// leads to no page.
 var (
 	ErrTwice   = errors.New("zim: path is there twice")
 	ErrNowhere = errors.New("zim: leads to no page")
 )
 
-// Finish writes the directory; main is the path of the page to begin with.
+// Finish writes the directory; main is the path of the main page.
 func (w *Writer) Finish(main string) error {
 	if err := w.Meta("Counter", w.counter()); err != nil {
 		return err
@@ -193,7 +193,8 @@ func (w *Writer) Finish(main string) error {
 	return w.directory()
 }
 
-// order numbers the clusters as they lie in the file: they were begun in another order.
+// order renumbers the clusters by offset, since they are not written in the order of their
+// numbers.
 func (w *Writer) order() {
 	ranks := make([]uint32, len(w.clusters))
 	offsets := slices.Sorted(slices.Values(w.clusters))
@@ -209,7 +210,7 @@ func (w *Writer) order() {
 	w.clusters = offsets
 }
 
-// counter is how many entries there are of each type.
+// counter returns the number of entries by type.
 func (w *Writer) counter() string {
 	var list []string
 	for _, typ := range slices.Sorted(maps.Keys(w.counts)) {
@@ -218,7 +219,7 @@ func (w *Writer) counter() string {
 	return strings.Join(list, ";")
 }
 
-// sort puts the entries in the order of namespaces and paths.
+// sort sorts the entries by namespace and path.
 func (w *Writer) sort() error {
 	slices.SortFunc(w.entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.space, b.space), strings.Compare(a.path, b.path))
@@ -236,7 +237,7 @@ func (w *Writer) sort() error {
 	return nil
 }
 
-// find is the number of an entry, or -1.
+// find returns the index of an entry, or -1.
 func (w *Writer) find(space byte, path string) int {
 	i, ok := slices.BinarySearchFunc(w.entries, entry{space: space, path: path}, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.space, b.space), strings.Compare(a.path, b.path))
@@ -247,7 +248,7 @@ func (w *Writer) find(space byte, path string) int {
 	return i
 }
 
-// byTitle are the numbers of some entries, in the order of their titles.
+// byTitle returns the indexes of the entries for which take is true, by title.
 func (w *Writer) byTitle(take func(*entry) bool) []byte {
 	var list []int
 	for i := range w.entries {
@@ -263,8 +264,8 @@ func (w *Writer) byTitle(take func(*entry) bool) []byte {
 	return b
 }
 
-// directory writes entries, the lists that point to them and to clusters, the header
-// and the checksum.
+// directory writes the entries, the pointer lists of entries and clusters, the header and the
+// checksum.
 func (w *Writer) directory() error {
 	var places []byte
 	for i := range w.entries {
@@ -295,14 +296,14 @@ func (w *Writer) directory() error {
 	return w.write(sum.Sum(nil), 0)
 }
 
-// header is the offsets of the lists.
+// header has the offsets of the lists.
 type header struct{ paths, titles, clusters int64 }
 
 func (w *Writer) header(h header) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, magic)
 	b = binary.LittleEndian.AppendUint16(b, 6)
 	b = binary.LittleEndian.AppendUint16(b, 1)
-	id := w.sum.Sum(nil)[:16] // RFC 9562 §5.8: the same content has the same name
+	id := w.sum.Sum(nil)[:16] // RFC 9562 §5.8: the same content has the same UUID
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
 	b = append(b, id...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(w.entries)))
@@ -319,7 +320,7 @@ func (w *Writer) header(h header) []byte {
 	return binary.LittleEndian.AppendUint64(b, uint64(w.at))
 }
 
-// entry is a directory entry.
+// entry encodes a directory entry.
 func (w *Writer) entry(e *entry) []byte {
 	b := binary.LittleEndian.AppendUint16(nil, uint16(e.typ))
 	b = append(b, 0, e.space, 0, 0, 0, 0) // no parameters, revision 0

@@ -17,7 +17,7 @@ import (
 	"curtsy/internal/zim"
 )
 
-// reader reads a ZIM file by the description of the format, and shares nothing with the writer.
+// reader reads a ZIM file by the format's specification and shares no code with the writer.
 type reader struct {
 	t *testing.T
 	b []byte
@@ -28,7 +28,7 @@ func (r reader) u64(at int) int { return int(binary.LittleEndian.Uint64(r.b[at:]
 
 type dirent struct {
 	key, title    string
-	typ           string // "" of a redirect
+	typ           string // "" for a redirect
 	cluster, blob int
 }
 
@@ -57,10 +57,10 @@ func (r reader) entries() (list []dirent) {
 	return list
 }
 
-// body is a blob, and whether it was packed.
+// body returns a blob, and whether its cluster was compressed.
 func (r reader) body(d dirent) (string, bool) {
 	at := r.u64(r.u64(48) + 8*d.cluster)
-	end := r.u64(32) // directory entries lie before it, too: what follows a cluster is not read
+	end := r.u64(32) // directory entries come before it, too: the data after a cluster is not read
 	if d.cluster+1 < r.u32(28) {
 		end = r.u64(r.u64(48) + 8*(d.cluster+1))
 	}
@@ -69,7 +69,7 @@ func (r reader) body(d dirent) (string, bool) {
 	if packed {
 		z, _ := zstd.NewReader(bytes.NewReader(data))
 		defer z.Close()
-		data, _ = io.ReadAll(z) // an error: what follows the last cluster is no frame
+		data, _ = io.ReadAll(z) // an error, as the data after the last cluster is not a frame
 	}
 	from, to := binary.LittleEndian.Uint32(data[4*d.blob:]), binary.LittleEndian.Uint32(data[4*d.blob+4:])
 	return string(data[from:to]), packed
@@ -101,7 +101,7 @@ func add(w *zim.Writer, path, title, typ, body string) error {
 
 func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	t.Parallel()
-	large := strings.Repeat("large ", 300_000) // a cluster of its own
+	large := strings.Repeat("large ", 300_000) // gets a cluster of its own
 	bodies := map[string]string{"C/b.html": "<p>b", "C/a.html": "<p>a", "C/p.jpg": "\xff\xd8", "C/l.html": large,
 		"C/big.jpg": large, "C/empty.html": ""}
 	r, err := made(t, func(w *zim.Writer) error {

@@ -1,6 +1,6 @@
-// Package article answers: which part of a page is its article? Only pages that call
-// themselves an article are asked; in others htmlmeta.ReadText finds as much and loses
-// less (docs/corpus.md has the figures).
+// Package article finds the article on a page. It handles only pages that declare themselves an
+// article; on others htmlmeta.ReadText finds as much and loses less (figures in
+// docs/corpus.md).
 package article
 
 import (
@@ -16,29 +16,29 @@ import (
 	"curtsy/htmlmeta"
 )
 
-// declared is how a page calls itself an article: Open Graph, or a type of
-// schema.org in JSON-LD or microdata.
+// declared matches how a page declares itself an article: Open Graph, or a schema.org type in
+// JSON-LD or microdata.
 var declared = regexp.MustCompile(`(?i)og:type["'][^>]{0,40}content=["']article|` +
 	`content=["']article["'][^>]{0,40}og:type|` +
 	`"@type"\s*:\s*\[?\s*"(?:\w*Article|BlogPosting)"|itemtype=["']https?://schema.org/(?:\w*Article|BlogPosting)["']`)
 
-// markers are one of what each of its alternatives has. Most pages have none, and to
-// look for them is a hundredth of the work.
+// markers holds a substring of each alternative of declared. Most pages contain none of them,
+// and searching for them costs a hundredth of the regular expression.
 var markers = [][]byte{[]byte("og:type"), []byte(`"@type"`), []byte("schema.org/")}
 
 func isDeclared(body []byte) bool {
 	return slices.ContainsFunc(markers, func(m []byte) bool { return bytes.Contains(body, m) }) && declared.Match(body)
 }
 
-// Bounds of what is analysed; pages beyond them are given whole.
+// Limits of what is analysed; larger pages are returned whole.
 const (
 	mostElements = 30_000
 	mostLetters  = 200_000
 )
 
-// Find is the article within the tree of a page (htmlmeta.Readable), and its title;
-// nil where the page does not call itself an article, or where what is found is less
-// than half of its text: then it is a thread or a list.
+// Find returns the article within the tree of a page (htmlmeta.Readable), and its title. It
+// returns nil if the page does not declare itself an article, or if the article found has less
+// than half of the page's text, as in threads and lists.
 func Find(p htmlmeta.Page, root *html.Node) (found *html.Node, title string) {
 	if !isDeclared(p.Body) {
 		return nil, ""
@@ -48,7 +48,7 @@ func Find(p htmlmeta.Page, root *html.Node) (found *html.Node, title string) {
 
 func find(root *html.Node) (found *html.Node, title string) {
 	defer func() {
-		if recover() != nil { // readability, of a page that was made to break it
+		if recover() != nil { // readability panics on some malformed pages
 			found, title = nil, ""
 		}
 	}()
@@ -58,7 +58,7 @@ func find(root *html.Node) (found *html.Node, title string) {
 	}
 	parser := readability.NewParser()
 	parser.MaxElemsToParse = mostElements
-	parser.KeepClasses = true // they name the languages of code
+	parser.KeepClasses = true // they name the language of code blocks
 	a, err := parser.ParseDocument(root, nil)
 	if err != nil || a.Node == nil || 2*len(lettersOf(textOf(a.Node))) < whole {
 		return nil, ""
@@ -66,8 +66,8 @@ func find(root *html.Node) (found *html.Node, title string) {
 	return a.Node, a.Title()
 }
 
-// Blocks are those blocks of a page (htmlmeta.ReadText) that are its article, or all
-// of them where there is none.
+// Blocks returns the blocks of a page (htmlmeta.ReadText) that belong to its article, or all of
+// them if it has none.
 func Blocks(p htmlmeta.Page, blocks []htmlmeta.Block) []htmlmeta.Block {
 	if !isDeclared(p.Body) {
 		return blocks
@@ -100,7 +100,7 @@ func textOf(root *html.Node) string {
 	return b.String()
 }
 
-// lettersOf is a text without what extractors change: blanks and signs.
+// lettersOf removes what extractors may change: white space and punctuation.
 func lettersOf(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

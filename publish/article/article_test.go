@@ -16,7 +16,7 @@ func page(body string) htmlmeta.Page {
 		Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, Body: []byte(body)}
 }
 
-// texts are the blocks of the article of a page.
+// texts returns the blocks of the article of a page.
 func texts(body string) (list []string) {
 	for _, b := range article.Blocks(page(body), htmlmeta.ReadText(page(body), 1<<20)) {
 		list = append(list, b.Shown(""))
@@ -34,7 +34,7 @@ func TestBlocks(t *testing.T) {
 	story := "<h1>Lamps</h1><div class=story>" + strings.Repeat(para, 4) + "<p data-nosnippet>SECRET</div>"
 	for _, c := range []struct {
 		says, body string
-		list       bool // the other news are among the blocks
+		list       bool // whether the other teasers are among the blocks
 	}{
 		{"an article by Open Graph", says + story + side, false},
 		{"by JSON-LD", `<script type="application/ld+json">{"@type": "NewsArticle"}</script>` + story + side, false},

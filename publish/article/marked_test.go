@@ -13,11 +13,10 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TestMarkedPages compares main text with pages in which it was marked by hand:
-// files of Debian's packages, those that are installed, and, below
-// $CURTSY_TEST_MARKED, files of public repositories, in OWNER/NAME/PATH. A line of
-// testdata/marked.tsv is a file, the number of its blocks, and which of them are
-// main text.
+// TestMarkedPages compares the main text found with that marked by hand: in files of Debian
+// packages, as far as they are installed, and in files of public repositories below
+// $CURTSY_TEST_MARKED, as OWNER/NAME/PATH. A line of testdata/marked.tsv has a file, the number
+// of its blocks, and which of them are main text.
 func TestMarkedPages(t *testing.T) {
 	f, err := os.Open("testdata/marked.tsv")
 	if err != nil {
@@ -57,8 +56,8 @@ func place(name string) string {
 	return filepath.Join(os.Getenv("CURTSY_TEST_MARKED"), strings.Replace(name, ":", "/", 1))
 }
 
-// compared are precision and recall of blocks of 12 letters and more. A block of the
-// frame counts where the main text does not have the same words.
+// compared returns precision and recall over blocks of at least 12 letters. A block of the
+// boilerplate counts only if the main text does not have the same words.
 func compared(blocks []string, marks, body string) (precision, recall float64) {
 	var main, frame []string
 	for i, b := range blocks {
@@ -110,8 +109,8 @@ var (
 	unread = strings.Fields("script style head svg template noscript")
 )
 
-// blocksOf are the blocks of a page as they were marked: what stands between tags of
-// blocks, frame and all.
+// blocksOf returns the blocks of a page as they were marked: the text between tags of block
+// elements, boilerplate included.
 func blocksOf(body string) (list []string) {
 	var text strings.Builder
 	end := func() {

@@ -19,7 +19,7 @@ import (
 	"curtsy/usage"
 )
 
-// Bounds of answers.
+// Limits of answers.
 const (
 	mostHits    = 50
 	usualHits   = 10
@@ -35,8 +35,8 @@ type searchIn struct {
 
 type searchOut struct {
 	Pages   []found  `json:"pages"`
-	Total   int      `json:"total"`             // that have the words
-	Refused []string `json:"refused,omitempty"` // pages that are not given to a model, in their owner's words
+	Total   int      `json:"total"`             // pages that match
+	Refused []string `json:"refused,omitempty"` // pages that must not be given to a model, with the owner's statement
 	Notes   []string `json:"notes,omitempty"`
 }
 
@@ -48,7 +48,7 @@ type found struct {
 	Lang     string `json:"lang,omitempty"`
 }
 
-// search finds pages, those of the first archive first.
+// search finds pages in all archives, in the order of the archives.
 func (s *server) search(ctx context.Context, in searchIn) (any, error) {
 	limit := min(cmp.Or(max(in.Limit, 0), usualHits), mostHits)
 	out := searchOut{Pages: []found{}}
@@ -73,7 +73,7 @@ func (s *server) search(ctx context.Context, in searchIn) (any, error) {
 	return out, nil
 }
 
-// take adds a hit in an archive, if its page there may be given to a model.
+// take adds a hit of an archive, if its page may be given to a model.
 func (s *server) take(ctx context.Context, out *searchOut, f *replay.Source, h *search.Hit) error {
 	p, err := s.findIn(ctx, h.URL, []*replay.Source{f})
 	if err != nil {
@@ -97,7 +97,7 @@ type urlIn struct {
 	URL string `json:"url" jsonschema:"a URL"`
 }
 
-// parts are those of the page of a URL, which the caller closes.
+// parts returns the page of a URL, which the caller closes, and its text in parts.
 func (s *server) parts(ctx context.Context, url string) (*page, []string, error) {
 	p, err := s.page(ctx, url)
 	if err != nil {
@@ -149,7 +149,7 @@ type linksOut struct {
 	URL      string `json:"url"`
 	Captured string `json:"captured"`
 	Links    []link `json:"links"`
-	More     int    `json:"more,omitempty"` // that are not listed
+	More     int    `json:"more,omitempty"` // links not listed
 }
 
 type link struct {
@@ -186,7 +186,7 @@ func (s *server) links(ctx context.Context, in urlIn) (any, error) {
 	return out, nil
 }
 
-// good says whether a capture is one of a page, or of a redirect to one.
+// good reports whether a capture has a page, or redirects to one.
 func good(c catalog.Capture) bool { return c.HasBody() && c.Status < 400 }
 
 type changesIn struct {
@@ -198,8 +198,8 @@ type changesOut struct {
 	Site    string         `json:"site"`
 	Since   string         `json:"since"`
 	Changes []changes.JSON `json:"changes"`
-	More    int            `json:"more,omitempty"`    // that are not listed
-	Refused int            `json:"refused,omitempty"` // pages that are not given to a model
+	More    int            `json:"more,omitempty"`    // changes not listed
+	Refused int            `json:"refused,omitempty"` // pages that must not be given to a model
 }
 
 func (s *server) changes(ctx context.Context, in changesIn) (any, error) {
@@ -257,7 +257,7 @@ func since(text string, rounds []time.Time) (t time.Time, err error) {
 	return t, fmt.Errorf("since %q: want 2026-01-31 or an RFC 3339 time", text)
 }
 
-// explain says what became of a URL. No text of the page is in it.
+// explain says what the archives know of a URL. It returns no text of the page.
 func (s *server) explain(ctx context.Context, in urlIn) (any, error) {
 	u, err := weburl.Parse(in.URL)
 	if err != nil {

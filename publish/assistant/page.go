@@ -14,7 +14,7 @@ import (
 	"curtsy/usage"
 )
 
-// page is what stands for a URL, while it is read.
+// page is the current capture of a URL, open for reading.
 type page struct {
 	*replay.Reading
 	source *replay.Source
@@ -24,17 +24,18 @@ type page struct {
 
 func (p *page) close() { p.Reading.Close() }
 
-// cite is where a page comes from, in lines.
+// cite gives the page's URL, title and time of capture, one per line.
 func (p *page) cite() string {
 	return fmt.Sprintf("URL: %s\nTitle: %s\nCaptured: %s\n", p.visit.URL, p.visit.Title, captured(p.visit))
 }
 
 func captured(v *crawllog.Visit) string { return v.At.UTC().Format(time.RFC3339) }
 
-// hops is how many redirects are followed within an archive.
+// hops is the most redirects followed within an archive.
 const hops = 5
 
-// page finds the page of a URL, whose text may be given; the error says why not.
+// page returns the current page of a URL if its text may be given, following redirects;
+// otherwise the error says why not.
 func (s *server) page(ctx context.Context, text string) (*page, error) {
 	for range hops {
 		p, err := s.find(ctx, text)
@@ -54,7 +55,7 @@ func (s *server) page(ctx context.Context, text string) (*page, error) {
 	return nil, fmt.Errorf("%s: too many redirects", text)
 }
 
-// find finds what stands for a URL, in the first archive that has it.
+// find returns the current capture of a URL, from the first archive that has one.
 func (s *server) find(ctx context.Context, text string) (*page, error) {
 	return s.findIn(ctx, text, s.sources)
 }
@@ -79,7 +80,7 @@ func (s *server) findIn(ctx context.Context, text string, sources []*replay.Sour
 	return nil, fmt.Errorf("%s is not archived; explain says why", u)
 }
 
-// stands is what stands for a URL of an archive; nil if nothing does.
+// stands returns the current capture of a URL in an archive; nil if there is none.
 func (s *server) stands(f *replay.Source, id uint64) (*page, error) {
 	r, err := f.Open()
 	if err != nil {
@@ -94,7 +95,7 @@ func (s *server) stands(f *replay.Source, id uint64) (*page, error) {
 	return &page{Reading: r, source: f, visit: v, permit: permit}, nil
 }
 
-// allowed says why the text of a page may not be given.
+// allowed returns an error that says why the text of a page may not be given, or nil.
 func (p *page) allowed() error {
 	switch {
 	case p.permit.Refuses(usage.AIInput):

@@ -9,13 +9,13 @@ import (
 	"curtsy/publish/markdown"
 )
 
-// Bounds of a page, in octets.
+// Limits of a page, in octets.
 const (
 	maxText = 1 << 20
-	maxPart = 8 << 10 // what is given at once
+	maxPart = 8 << 10 // of one answer
 )
 
-// textOf is the text of a page as Markdown.
+// textOf returns the text of a page as Markdown.
 func (s *server) textOf(ctx context.Context, p *page) (string, error) {
 	about, err := publish.ReadPage(p.Archive, p.visit)
 	if about.Header == nil || publish.IsOfArchive(err) {
@@ -37,7 +37,8 @@ func (s *server) textOf(ctx context.Context, p *page) (string, error) {
 	return text, nil
 }
 
-// partsOf cuts a text between paragraphs.
+// partsOf splits a text into parts of at most maxPart octets between paragraphs; a longer
+// paragraph is a part of its own.
 func partsOf(text string) (parts []string) {
 	var b strings.Builder
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
@@ -60,7 +61,7 @@ type heading struct {
 	Part  int    `json:"part"`
 }
 
-// headingsOf are the headings of the parts of a text, code left out.
+// headingsOf lists the headings of the parts of a text, ignoring code blocks.
 func headingsOf(parts []string) []heading {
 	list := []heading{}
 	inCode := false

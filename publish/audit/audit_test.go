@@ -17,15 +17,15 @@ import (
 	"curtsy/publish/inventory"
 )
 
-// sound is the head of a page without a fault, but for its title and description.
+// sound returns the head of a page without faults, with its own title and description.
 func sound(name string) string {
 	return fmt.Sprintf(`<html lang=en><meta name=viewport content="width=device-width"><title>All about %s</title><meta name=description content="What there is to say of %s"><h1>%s</h1>`, name, name, name)
 }
 
-// head is sound, with more in the head.
+// head returns sound with additional elements.
 func head(name, more string) string { return strings.Replace(sound(name), "<h1>", more+"<h1>", 1) }
 
-// planted is a site of which each page but a few has one fault.
+// planted is a site most of whose pages have one fault.
 var planted = `
 -- /robots.txt --
 User-agent: *
@@ -63,7 +63,7 @@ Location: /sound
 ` + head("map-copy", `<link rel=canonical href=/sound>
 `)
 
-// faults are the pages with a fault, by path: what is planted, and the finding.
+// faults lists the pages with a fault: path, finding and detail.
 var faults = []struct{ path, finding, page string }{
 	{"/gone", "broken-link", "HTTP 404\n\n"},
 	{"/circle", "redirect-nowhere", "HTTP 302\nLocation: /circle\n\n"},
@@ -143,7 +143,7 @@ var faults = []struct{ path, finding, page string }{
 		sound("contradicts") + "<meta name=robots content=noai>"},
 }
 
-// elsewhere are the findings of the site's own files.
+// elsewhere lists the findings for pages that stand for other faults of the site.
 var elsewhere = []struct{ path, finding string }{
 	{"/map-gone", "sitemap-broken"}, {"/map-moved", "sitemap-redirect"}, {"/map-noindex", "noindex-in-sitemap"},
 	{"/denied-map", "sitemap-disallowed"},
@@ -182,7 +182,7 @@ func TestFaultsThatWerePlanted(t *testing.T) {
 			got[path] = append(got[path], f.Name)
 		}
 	}
-	// What comes with others by itself.
+	// Findings that follow from others.
 	usual := []string{"sitemap-lacks", "link-to-redirect", "title-duplicate", "description-duplicate",
 		"redirect-nowhere", "broken-link", "hreflang-no-return", "viewport-missing"}
 	for _, f := range faults {
@@ -246,7 +246,7 @@ func TestAPageAsItsAuthorWroteIt(t *testing.T) {
 	}
 }
 
-// What is insecure about a page that came by https.
+// Insecure references of a page that came by https.
 func TestWhatIsAskedForByHTTP(t *testing.T) {
 	const body = `<form action="http://h/send"></form><img src=http://h/i alt=""><a href=http://h/a>`
 	for at, want := range map[string]int{"https://h/": 1, "http://h/": 0} {

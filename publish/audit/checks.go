@@ -22,25 +22,26 @@ import (
 // Level is how much a finding matters.
 type Level string
 
-// The levels. A note is no reason to fail.
+// The levels. Notes do not make an audit fail.
 const (
 	Error   Level = "error"
 	Warning Level = "warning"
 	Note    Level = "note"
 )
 
-// Finding is what a check found.
+// Finding is the result of a check that found something.
 type Finding struct {
 	Name  string
 	Level Level
-	Says  string // in a sentence
+	Says  string // the fault, as a sentence
 	Hits  []Hit
 }
 
-// Hit is a page with the fault, and what is to be said of it.
+// Hit is a page with the fault, and details.
 type Hit struct{ URL, Detail string }
 
-// check is a row of the table. It looks at one page at a time, or at the whole site.
+// check is a row of the table. Either page or site is set: it checks one page at a time, or the
+// whole site.
 type check struct {
 	name  string
 	level Level
@@ -49,10 +50,10 @@ type check struct {
 	site  func(*site) []Hit
 }
 
-// BrokenLink is the name of a finding that other outlets have too.
+// BrokenLink is the name of a finding that other outlets also report.
 const BrokenLink = "broken-link"
 
-// Limits that search engines and readers go by.
+// Limits recommended for search engines and readers.
 const (
 	longTitle       = 70  // characters
 	longDescription = 320 // characters
@@ -61,7 +62,7 @@ const (
 	largeImage      = 1 << 20
 )
 
-// checks is the table of all that is looked for.
+// checks is the table of all checks.
 var checks = []check{
 	{BrokenLink, Error, "Links lead to a URL that answers with an error, or not at all.", nil, brokenLinks(false)},
 	{"bad-link", Error, "A link is no URL that anybody can follow, or has a scheme or mail address that is none.",
@@ -203,8 +204,8 @@ var checks = []check{
 		contradictions, nil},
 }
 
-// Find goes through all checks. Findings are in the order of the table, their hits by
-// URL. broken are the broken URLs that links lead to, for a report that has them, too.
+// Find runs all checks. Findings are in the order of the table, their hits sorted by URL.
+// broken are the broken link targets, for reports that list them too.
 func Find(ctx context.Context, a *storage.Archive, o Options) (list []Finding, broken *inventory.Targets, err error) {
 	s, err := gather(ctx, a, o)
 	if err != nil {
@@ -226,7 +227,7 @@ func Find(ctx context.Context, a *storage.Archive, o Options) (list []Finding, b
 	return list, &s.broken, nil
 }
 
-// pages is a check of the site that looks at what is kept of its pages.
+// pages makes a site check that looks at each page.
 func pages(find func(*site, *page) (string, bool)) func(*site) []Hit {
 	return func(s *site) (hits []Hit) {
 		for _, p := range s.pages {
@@ -238,22 +239,22 @@ func pages(find func(*site, *page) (string, bool)) func(*site) []Hit {
 	}
 }
 
-// lists is a check of a page that has some of what is wrong.
+// lists makes a page check whose hits are the strings that of returns.
 func lists(of func(*page) []string) func(*page) (string, bool) {
 	return func(p *page) (string, bool) { return some(of(p)), len(of(p)) > 0 }
 }
 
-// noted is a check of a page that has notes of a name, which are what is wrong.
+// noted makes a page check that reports the notes of a name.
 func noted(n htmlmeta.NoteName) func(*page) (string, bool) {
 	return lists(func(p *page) []string { return p.Notes[n] })
 }
 
-// several is a check of a page that has more than one of what there is to be one of.
+// several makes a page check that reports more than one note of a name.
 func several(n htmlmeta.NoteName) func(*page) (string, bool) {
 	return func(p *page) (string, bool) { return fmt.Sprint(len(p.Notes[n])), len(p.Notes[n]) > 1 }
 }
 
-// long is a check of whether the first text is longer than so many characters.
+// long makes a page check that reports a first note longer than most characters.
 func long(name htmlmeta.NoteName, most int) func(*page) (string, bool) {
 	return func(p *page) (string, bool) {
 		n := utf8.RuneCountInString(p.first(name))
@@ -261,10 +262,10 @@ func long(name htmlmeta.NoteName, most int) func(*page) (string, bool) {
 	}
 }
 
-// isCopy says whether a page names another one as canonical.
+// isCopy reports whether the page names another page as canonical.
 func (p *page) isCopy() bool { return p.canonical != "" && p.canonical != p.url }
 
-// canonicals are all that the page and its header name.
+// allCanonicals returns all canonical URLs that the page and its header name.
 func (p *page) allCanonicals() []string {
 	if p.header == "" || p.canonicals == 0 {
 		return p.Notes[htmlmeta.NoteCanonical]
@@ -272,12 +273,12 @@ func (p *page) allCanonicals() []string {
 	return append(slices.Clone(p.Notes[htmlmeta.NoteCanonical]), p.header+" (header)")
 }
 
-// names says whether one of the hreflang links of a page leads to a URL.
+// names reports whether a hreflang link of the page leads to url.
 func (p *page) names(url string) bool {
 	return slices.ContainsFunc(p.alternates, func(a alternate) bool { return a.url == url })
 }
 
-// some are the first of a list, and how many more there are.
+// some lists the first three, and how many more there are.
 func some(list []string) string {
 	if len(list) > 3 {
 		return fmt.Sprintf("%s and %d more", strings.Join(list[:3], ", "), len(list)-3)
@@ -285,8 +286,8 @@ func some(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// duplicates finds pages that may be found and have the same of something, but for
-// those that name another page as canonical.
+// duplicates makes a check for indexable pages with the same value, except those that name
+// another page as canonical.
 func duplicates(of func(*page) string) func(*site) []Hit {
 	return func(s *site) (hits []Hit) {
 		same := map[string][]*page{}
@@ -307,7 +308,7 @@ func duplicates(of func(*page) string) func(*site) []Hit {
 	}
 }
 
-// canonicals is a check of what the one canonical URL of a page leads to.
+// canonicals makes a check of what a page's only canonical URL leads to.
 func canonicals(is func(*site, *page, *target) bool) func(*site) []Hit {
 	return pages(func(s *site, p *page) (string, bool) {
 		t := s.urls[p.canonical]
@@ -315,7 +316,7 @@ func canonicals(is func(*site, *page, *target) bool) func(*site) []Hit {
 	})
 }
 
-// inSitemap is a check of what sitemaps list.
+// inSitemap makes a check of the URLs that sitemaps list.
 func inSitemap(is func(*target) bool) func(*site) []Hit {
 	return func(s *site) (hits []Hit) {
 		for url, sitemap := range s.listed {
@@ -329,7 +330,7 @@ func inSitemap(is func(*target) bool) func(*site) []Hit {
 
 func denied(t *target) bool { return t.state == "disregarded" && t.rule.Rule == judge.Robots }
 
-// urls is a check of what the archive knows of one URL at a time.
+// urls makes a check of what the archive knows of each URL.
 func urls(is func(*target) (string, bool)) func(*site) []Hit {
 	return func(s *site) (hits []Hit) {
 		for url, t := range s.urls {
@@ -341,7 +342,7 @@ func urls(is func(*target) (string, bool)) func(*site) []Hit {
 	}
 }
 
-// brokenLinks are links that lead nowhere, by a redirect or without one.
+// brokenLinks makes a check for broken links, either those through a redirect or the others.
 func brokenLinks(byRedirect bool) func(*site) []Hit {
 	return func(s *site) []Hit {
 		return linksTo(slices.DeleteFunc(s.broken.List(), func(t *inventory.Target) bool {
@@ -357,7 +358,7 @@ func linksTo(targets []*inventory.Target) (hits []Hit) {
 	return hits
 }
 
-// from says where the links to a target stand.
+// from names the pages that link to a target.
 func from(t *inventory.Target) string {
 	if len(t.On) == 0 {
 		return ""
@@ -370,7 +371,7 @@ func from(t *inventory.Target) string {
 }
 
 func redirectChains(s *site) (hits []Hit) {
-	within := map[string]bool{} // what another redirect leads to
+	within := map[string]bool{} // targets of other redirects
 	for _, t := range s.urls {
 		within[t.to] = true
 	}
@@ -389,7 +390,7 @@ func redirectChains(s *site) (hits []Hit) {
 	return hits
 }
 
-// badLanguage says whether a code is none that BCP 47 knows.
+// badLanguage reports whether a code is not valid BCP 47.
 func badLanguage(code string) bool {
 	tag, err := language.Parse(code)
 	if err != nil || strings.Contains(code, "_") {
@@ -398,10 +399,10 @@ func badLanguage(code string) bool {
 	base, _ := tag.Base()
 	region, _ := tag.Region()
 	for _, part := range strings.Split(code, "-")[1:] {
-		if len(part) == 1 { // what follows is an extension
+		if len(part) == 1 { // an extension follows
 			break
 		}
-		// UK is read as GB, and is no region of BCP 47
+		// the library reads UK as GB, but UK is not a BCP 47 region
 		if len(part) == 2 && !strings.EqualFold(part, region.String()) {
 			return true
 		}
@@ -479,7 +480,7 @@ func sitemapLacks(s *site) (hits []Hit) {
 	return hits
 }
 
-// contradictions says which uses are both allowed and not.
+// contradictions lists the uses that are both allowed and disallowed.
 func contradictions(p *page) (string, bool) {
 	said := map[usage.Category]map[usage.Value]bool{}
 	var both []string
@@ -496,7 +497,7 @@ func contradictions(p *page) (string, bool) {
 	return strings.Join(both, ", "), len(both) > 0
 }
 
-// cut shortens a text.
+// cut truncates a text to most characters.
 func cut(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most]) + "…"

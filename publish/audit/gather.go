@@ -1,6 +1,6 @@
-// Package audit answers: what would the owner of a site want to repair? It goes through
-// a table of checks (checks.go) with what is kept of the pages of an archive; each finding has
-// a name, a sentence and its pages.
+// Package audit finds what the owner of a site may want to repair. It runs a table of checks
+// (checks.go) over the archived pages; each finding has a name, a sentence and the pages
+// concerned.
 package audit
 
 import (
@@ -22,7 +22,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Options of an audit. All are needed.
+// Options of an audit. All fields are required.
 type Options struct {
 	Known   inventory.EachKnown
 	Fold    func(weburl.URL) (weburl.URL, bool)
@@ -32,16 +32,16 @@ type Options struct {
 
 // page is what the checks know of a page.
 type page struct {
-	*Page     // nil where only what other pages are held against is left of it
+	*Page     // nil once only what is compared with other pages is kept
 	url       string
-	visit     *crawllog.Visit // nil like Page
-	index     bool            // nothing asks that it not be found
-	canonical string          // the URL that its one canonical names; "" for none
-	header    string          // what a Link header names as canonical, where the document does not name it
+	visit     *crawllog.Visit // nil when Page is nil
+	index     bool            // the page does not ask not to be indexed
+	canonical string          // the URL of its canonical link; "" for none
+	header    string          // the canonical URL of a Link header, if it differs from the document's
 
 	title, description, digest string
 	canonicals                 int
-	alternates                 []alternate // url is "" where it is none
+	alternates                 []alternate // url is "" if the reference is not a URL
 }
 
 // target is what the archive knows of a URL.
@@ -49,29 +49,29 @@ type target struct {
 	state     string
 	rule      judge.Reason
 	status    int
-	to        string // it redirects
+	to        string // target of its redirect
 	index     bool
 	orphan    bool
 	requisite bool
-	image     int64 // octets of one
+	image     int64 // size of an image in octets
 }
 
-// site is what the checks look at.
+// site is the input of the checks.
 type site struct {
 	o        Options
-	hits     [][]Hit // by check, of those that look at one page at a time
+	hits     [][]Hit // of the page checks, by the index of the check
 	pages    []*page
 	by       map[string]*page
 	urls     map[string]*target
-	listed   map[string]string // URLs of sitemaps, by the sitemap
+	listed   map[string]string // URLs that sitemaps list, with the URL of the sitemap
 	sitemaps []Hit
-	strange  []Hit // sitemaps that list other sites' URLs
+	strange  []Hit // sitemaps that list URLs of other sites
 	broken   inventory.Targets
-	moved    []*inventory.Target // redirects that links lead to
-	odd      []Hit               // links that nobody can follow
+	moved    []*inventory.Target // redirects that are linked to
+	odd      []Hit               // links that cannot be followed
 }
 
-// gather reads the archive.
+// gather reads everything that the checks need.
 func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
 	s := &site{o: o, by: map[string]*page{}, urls: map[string]*target{}, listed: map[string]string{},
 		hits: make([][]Hit, len(checks))}
@@ -106,7 +106,7 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
 			var redirects []inventory.Link
 			for _, l := range links {
 				if crawllog.IsRedirect(l.Status) && !l.Broken {
-					l.Broken = true // what the list is of
+					l.Broken = true // list holds only these
 					redirects = append(redirects, l)
 				}
 			}
@@ -117,7 +117,7 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*site, error) {
 	return s, err
 }
 
-// readPages reads those that stand for their URLs and may be shown.
+// readPages reads the current pages that may be shown.
 func (s *site) readPages(ctx context.Context, a *storage.Archive) error {
 	find := crawllog.Remember(a.VisitsAt)
 	var said facts.Facts
@@ -142,13 +142,13 @@ func (s *site) readPages(ctx context.Context, a *storage.Archive) error {
 	return nil
 }
 
-// add makes the checks of one page, and keeps what others are held against.
+// add runs the page checks on a page, and keeps what site checks compare.
 func (s *site) add(read *Page, v *crawllog.Visit, index bool) {
 	canonicals := read.Notes[htmlmeta.NoteCanonical]
 	p := &page{Page: read, url: strings.Clone(read.URL.String()), visit: v, index: index,
 		title: read.first(htmlmeta.NoteTitle), description: read.first(htmlmeta.NoteDescription), digest: v.Digest,
 		canonicals: len(canonicals), canonical: read.resolved(read.first(htmlmeta.NoteCanonical))}
-	if named := v.Canonical; named != "" && named != p.canonical { // a header takes precedence
+	if named := v.Canonical; named != "" && named != p.canonical { // the header takes precedence
 		p.header, p.canonical = named, cmp.Or(p.canonical, named)
 	}
 	for _, text := range read.Notes[htmlmeta.NoteAlternate] {
@@ -163,7 +163,7 @@ func (s *site) add(read *Page, v *crawllog.Visit, index bool) {
 		}
 	}
 	for _, o := range read.Odd {
-		if !slices.Contains(canonicals, o.Text) { // for those there is a check of its own
+		if !slices.Contains(canonicals, o.Text) { // another check reports canonical links
 			s.odd = append(s.odd, Hit{p.url, cut(o.Text, 200) + ": " + o.Why})
 		}
 	}
@@ -172,7 +172,7 @@ func (s *site) add(read *Page, v *crawllog.Visit, index bool) {
 	s.by[p.url] = p
 }
 
-// readSitemap notes what a kept sitemap names, and what is wrong with it.
+// readSitemap records what an archived sitemap lists and its faults.
 func (s *site) readSitemap(a *storage.Archive, v *crawllog.Visit) error {
 	b, err := publish.OpenBody(a, v)
 	if err != nil {
@@ -208,7 +208,7 @@ func (s *site) readSitemap(a *storage.Archive, v *crawllog.Visit) error {
 	return nil
 }
 
-// resolved is a reference of a page as a URL of the one form; "" for none.
+// resolved resolves a reference of the page to a canonicalized URL; "" if it is not one.
 func (p *Page) resolved(href string) string {
 	u, err := p.URL.Resolve(href)
 	if err != nil || strings.TrimSpace(href) == "" {
@@ -217,12 +217,12 @@ func (p *Page) resolved(href string) string {
 	return u.String()
 }
 
-// isOwn says whether a URL is the site's.
+// isOwn reports whether a URL belongs to the site.
 func (s *site) isOwn(url string) bool {
 	return slices.Contains(s.o.Origins, weburl.FromCanonical(url).Origin())
 }
 
-// misspelt are the directives of a page that mean nothing.
+// misspelt lists the robots directives of the page that have no meaning.
 func (p *Page) misspelt() (list []string) {
 	for _, content := range p.Notes[htmlmeta.NoteRobots] {
 		list = append(list, htmlmeta.Misspelt(content)...)

@@ -11,19 +11,19 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Page is what a check of a page looks at, as its author wrote it.
+// Page is the input of the page checks, as its author wrote it.
 type Page struct {
 	URL    weburl.URL
-	Notes  map[htmlmeta.NoteName][]string // their texts, in order
-	Odd    []htmlmeta.Odd                 // references that nobody can follow
-	ByHTTP []string                       // what a page that came by https loads by http
-	Forms  []string                       // where it sends forms by http
+	Notes  map[htmlmeta.NoteName][]string // texts by name, in document order
+	Odd    []htmlmeta.Odd                 // references that cannot be followed
+	ByHTTP []string                       // http URLs that an https page loads
+	Forms  []string                       // http URLs that an https page's forms submit to
 }
 
 // alternate is a page in another language (link rel=alternate hreflang).
 type alternate struct{ lang, url string }
 
-// Read makes a page of what was read of it.
+// Read makes a Page of the facts of a page.
 func Read(said *facts.Facts) *Page {
 	p := &Page{URL: said.URL, Notes: map[htmlmeta.NoteName][]string{}, Odd: slices.Clone(said.Odd)}
 	for _, n := range said.Notes {
@@ -44,7 +44,7 @@ func Read(said *facts.Facts) *Page {
 	return p
 }
 
-// first is the text of the first note of a name; "" for none.
+// first returns the text of the first note of a name; "" for none.
 func (p *Page) first(n htmlmeta.NoteName) string {
 	if len(p.Notes[n]) == 0 {
 		return ""
@@ -52,12 +52,12 @@ func (p *Page) first(n htmlmeta.NoteName) string {
 	return p.Notes[n][0]
 }
 
-// fold makes blanks one, and takes those round a text away.
+// fold trims white space and collapses each run of it to one blank.
 func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Leads says whether a fragment leads to a place in a page: an id or a name that it
-// has, and texts that it says (text fragments). What scripts make of a fragment is not
-// looked at: a route, a line of a source file.
+// Leads reports whether a fragment leads to a place in a page: an id or a name in it, and the
+// texts of a text fragment (":~:text="). Fragments that scripts interpret, such as routes and
+// line numbers of source files, count as leading.
 func Leads(fragment string, has func(id string) bool, text func() string) bool {
 	name, directive, isText := strings.Cut(fragment, ":~:")
 	if name != "" && !strings.EqualFold(name, "top") && !scripted.MatchString(name) {
@@ -65,7 +65,7 @@ func Leads(fragment string, has func(id string) bool, text func() string) bool {
 		if err != nil {
 			decoded = name
 		}
-		if !has(name) && !has(decoded) && !has("user-content-"+decoded) { // as GitHub names headings
+		if !has(name) && !has(decoded) && !has("user-content-"+decoded) { // GitHub's prefix for headings
 			return false
 		}
 	}
@@ -83,7 +83,7 @@ func Leads(fragment string, has func(id string) bool, text func() string) bool {
 
 var scripted = regexp.MustCompile(`^([/!]|L\d+(C\d+)?(-L?\d+(C\d+)?)?$)`)
 
-// says looks for [prefix-,]start[,end][,-suffix] in a text in lower case.
+// says reports whether text, in lower case, has what [prefix-,]start[,end][,-suffix] names.
 func says(text, directive string) bool {
 	at := 0
 	for part := range strings.SplitSeq(directive, ",") {

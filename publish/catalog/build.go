@@ -13,7 +13,7 @@ import (
 	"curtsy/storage"
 )
 
-// reason is why a file is built.
+// reason is why index.db is rebuilt.
 type reason uint8
 
 const (
@@ -21,10 +21,9 @@ const (
 	damaged
 )
 
-// build makes an empty index.db as index.db.new and gives it its name: from
-// then on it is whole at any moment, and Refresh fills it. Nobody has the old
-// one open meanwhile, so that its write-ahead log cannot come to stand beside
-// the new file.
+// build creates an empty index.db as index.db.new and renames it, so that index.db is complete
+// at any moment; Refresh fills it. It holds the lock exclusively, so that no process has the
+// old file open and could leave its write-ahead log beside the new one.
 func (p *place) build(ctx context.Context, a *storage.Archive, why reason) error {
 	defer p.share()
 	ours, err := p.exclusive(a, why)
@@ -47,8 +46,8 @@ func (p *place) build(ctx context.Context, a *storage.Archive, why reason) error
 	return nil
 }
 
-// exclusive waits, not for long, until nobody else has index.db open, or, if it
-// was untrusted, until another has made one that is ours.
+// exclusive waits up to a second for the exclusive lock, or, if the file was untrusted, until
+// another process has built a trusted one (ours).
 func (p *place) exclusive(a *storage.Archive, why reason) (ours bool, err error) {
 	for range 50 {
 		if why == untrusted && p.trusted(a) {
@@ -62,10 +61,11 @@ func (p *place) exclusive(a *storage.Archive, why reason) (ours bool, err error)
 	return false, errPlace
 }
 
-// share gives back what exclusive took. A lock that could not be had alone is none any more.
+// share returns to a shared lock. After a failed TryLock the shared lock may be lost, so that
+// it is taken again.
 func (p *place) share() error { return cmp.Or(p.lock.Unlock(), p.lock.RLock()) }
 
-// fill makes the tables and signs the file.
+// fill creates the tables and writes the signature.
 func (p *place) fill(ctx context.Context, a *storage.Archive, path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
 	if err != nil {
@@ -88,8 +88,8 @@ func (p *place) fill(ctx context.Context, a *storage.Archive, path string) error
 	return db.Close()
 }
 
-// remove takes a file and what SQLite leaves beside it away. A symbolic link is
-// removed itself, not what it leads to.
+// remove deletes a database file and the files that SQLite keeps beside it. Symbolic links are
+// deleted, not followed.
 func remove(path string) error {
 	for _, suffix := range []string{"-wal", "-shm", "-journal", ""} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -30,7 +30,7 @@ X-Robots-Tag: noarchive
 <title>hidden</title>
 `
 
-// crawl archives a site, into a directory that may hold an archive of it.
+// crawl archives a site into a directory, which may already hold an archive of it.
 func crawl(t *testing.T, dir, text string) (origin string) {
 	t.Helper()
 	s, seed := crawltest.Site(t, text)
@@ -130,14 +130,14 @@ func TestDeletedOrDamagedIsBuiltAgain(t *testing.T) {
 	}
 }
 
-// An index.db that came with an archive is never opened: it may be made to
-// crash SQLite, and its journal may name a file to be removed.
+// An index.db that came with an archive is never opened: it could be made to crash SQLite, and
+// its journal could name a file to remove.
 func TestIndexOfAStranger(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "archive")
 	crawl(t, dir, site)
 	a := crawltest.Open(t, dir)
-	theirs := open(t, a, t.TempDir()) // another account
+	theirs := open(t, a, t.TempDir()) // as another account
 	want := each(t, theirs)
 	if _, err := theirs.DB().Exec(`UPDATE captures SET url = 'http://evil.invalid/'`); err != nil {
 		t.Fatal(err)
@@ -182,8 +182,8 @@ func TestRefresh(t *testing.T) {
 	c := open(t, a, cache)
 	want := each(t, c)
 	for _, change := range []string{
-		`DELETE FROM captures WHERE (id >> 20) % 2 = 0`, // as if they were new
-		`INSERT INTO captures SELECT id + 1, surt, ts, url, status, mime, digest, kept, segment, offset, length FROM captures`, // as if they were gone
+		`DELETE FROM captures WHERE (id >> 20) % 2 = 0`, // half of the captures look new
+		`INSERT INTO captures SELECT id + 1, surt, ts, url, status, mime, digest, kept, segment, offset, length FROM captures`, // these look removed
 		`DELETE FROM captures`,
 	} {
 		if _, err := c.DB().Exec(change + `; DELETE FROM state; DELETE FROM todo`); err != nil {
@@ -207,7 +207,7 @@ func TestPlaceOfAnArchiveThatCannotBeWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
 	crawl(t, dir, site)
 	a, cache := crawltest.Open(t, dir), t.TempDir()
-	// root may write anywhere, but not there
+	// A directory in the place of the lock, as root may write to any directory.
 	if err := os.MkdirAll(filepath.Join(dir, "index.lock", "full"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,14 @@
-// Package catalog answers: which captures of a URL are there, and where do they
-// lie? It keeps index.db, an SQLite file beside crawl.db that is derived from it:
-// captures by SURT and time, and the tables of publish/search.
+// Package catalog finds the captures of a URL and their places in the archive. It keeps
+// index.db, an SQLite file beside crawl.db that is derived from it: captures by SURT and time,
+// and the tables of publish/search.
 //
-//	place.go    where index.db is, and whether it is ours to trust
-//	build.go    made whole as index.db.new, then renamed
-//	refresh.go  brought up to date by a walk over the names of visits
-//	query.go    captures of a URL, the nearest to a time, all of them
+//	place.go    finds index.db, and decides whether it can be trusted
+//	build.go    builds it as index.db.new and renames it
+//	refresh.go  updates it by comparing its ids with the visits of the archive
+//	query.go    queries captures: of a URL, the nearest to a time, all
 //
-// index.db can be deleted at any time, and is built again. It may also come with
-// an archive that somebody sends. So nothing in it decides what may be shown:
-// whoever shows a capture reads its visit from the archive and asks
-// publish.Decide. And a file that is a symbolic link, or is not signed by this
-// account for these very tables, is replaced and never opened.
+// index.db is a cache: it can be deleted at any time and is rebuilt. It may also come with an
+// archive from somebody else, so nothing in it decides what may be shown: outlets read the
+// visit from the archive and ask package publish. A file that is a symbolic link, or is not
+// signed by this account for these tables, is replaced without being opened by SQLite.
 package catalog

@@ -15,32 +15,31 @@ import (
 	"curtsy/storage"
 )
 
-// Progress is how far a build is.
+// Progress is the progress of a build.
 type Progress struct {
 	Step        string // "captures", "texts"
 	Done, Total int64
 }
 
-// Catalog is index.db, open.
+// Catalog is an open index.db.
 type Catalog struct {
 	db    *sql.DB
 	place *place
 	watch func(Progress)
 }
 
-// Options of opening. The zero value is good.
+// Options of Open. The zero value is usable.
 type Options struct {
-	// Watch is told how far a build is; it is called from the goroutine that
-	// builds. nil is nobody.
+	// Watch is called with the progress of a build, on the goroutine that builds; it may be
+	// nil.
 	Watch func(Progress)
-	// Cache is a directory for what cannot be written into the archive's own; ""
-	// is the account's cache directory.
+	// Cache is a directory for indexes of archives that are not writable; "" is the account's
+	// cache directory.
 	Cache string
 }
 
-// Open opens the index of an archive, builds it if there is none that can be
-// trusted, and brings its captures up to date. The archive must stay open while
-// the catalog is refreshed, and need not otherwise.
+// Open opens the index of an archive, rebuilds it if there is no trusted one, and brings its
+// captures up to date. The archive must be open during Open and Refresh only.
 func Open(ctx context.Context, a *storage.Archive, o Options) (*Catalog, error) {
 	watch := o.Watch
 	if watch == nil {
@@ -73,7 +72,7 @@ func (c *Catalog) open(ctx context.Context, a *storage.Archive) error {
 	if !corrupt(err) {
 		return err
 	}
-	// It is derived: whatever happened to it, it is made again.
+	// index.db is derived data: rebuild it, whatever the damage.
 	c.db.Close()
 	c.db = nil
 	if err := c.place.build(ctx, a, damaged); err != nil {
@@ -89,13 +88,13 @@ func (c *Catalog) use(ctx context.Context, a *storage.Archive) (err error) {
 	return c.Refresh(ctx, a)
 }
 
-// corrupt says whether SQLite finds its file damaged.
+// corrupt reports whether SQLite finds its file damaged.
 func corrupt(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_CORRUPT || e.Code()&0xff == sqlite3.SQLITE_NOTADB)
 }
 
-// Close ends the use of the index.
+// Close closes the database and releases its lock.
 func (c *Catalog) Close() error {
 	var err error
 	if c.db != nil {
@@ -104,11 +103,11 @@ func (c *Catalog) Close() error {
 	return errors.Join(err, c.place.leave())
 }
 
-// DB is the database, for publish/search.
+// DB returns the database, for publish/search.
 func (c *Catalog) DB() *sql.DB { return c.db }
 
-// Path is where index.db is: in the archive, or elsewhere if the archive's
-// directory cannot be written.
+// Path returns where index.db is: in the archive, or elsewhere if the archive's directory is
+// not writable.
 func (c *Catalog) Path() string { return c.place.file() }
 
 func (c *Catalog) show(p Progress) { c.watch(p) }
@@ -121,12 +120,11 @@ func (c *Catalog) wrap(what string, err error) error {
 	return fmt.Errorf("%s %s: %w", what, c.place.file(), err)
 }
 
-// conns is how many goroutines may ask at once.
+// conns is the maximum number of open connections.
 const conns = 4
 
-// openFile opens a file of ours. Reading an archive that somebody sent is input,
-// so that whatever SQLite offers against hostile files is on
-// (https://www.sqlite.org/security.html).
+// openFile opens a trusted file. An archive from somebody else is untrusted input, so SQLite's
+// protections against hostile files are on (https://www.sqlite.org/security.html).
 func openFile(path string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", dsn(path))
 	if err != nil {

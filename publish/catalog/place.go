@@ -18,26 +18,26 @@ import (
 
 const (
 	fileName = "index.db"
-	lockName = "index.lock" // held shared by whoever has index.db open, exclusively while it is replaced
+	lockName = "index.lock" // held shared while index.db is open, exclusively while it is replaced
 	keyName  = "index.key"
 )
 
-// errPlace says that the index cannot be kept in a place.
+// errPlace means that the index cannot be kept in a directory.
 var errPlace = errors.New("not writable, or it already holds the index.db of another archive")
 
-// place is a directory for an index.db, and who vouches for it.
+// place is a directory for an index.db, with the secret that signs it.
 type place struct {
 	dir    string
-	secret []byte // of this account, to know its own files by
-	temp   bool   // goes with the process
+	secret []byte // of this account, to sign index.db
+	temp   bool   // deleted when the process ends
 	lock   *flock.Flock
 }
 
 func (p *place) file() string { return filepath.Join(p.dir, fileName) }
 
-// places are where the index of an archive may be, the best first: beside
-// crawl.db, in the account's cache, in a directory that goes with the process.
-// Without a cache there is no secret, and no file would be known again.
+// places lists where the index of an archive may be, best first: beside crawl.db, in the
+// account's cache, in a temporary directory. Without a cache directory there is no stored
+// secret and no file would be trusted again, so only the temporary directory is left.
 func places(a *storage.Archive, cache string) []*place {
 	temporary := &place{secret: newSecret(), temp: true}
 	if cache == "" {
@@ -60,7 +60,7 @@ func places(a *storage.Archive, cache string) []*place {
 	return []*place{{dir: a.Dir(), secret: secret}, {dir: own, secret: secret}, temporary}
 }
 
-// secretIn reads the account's secret, and makes it the first time.
+// secretIn reads the account's secret, and creates it the first time.
 func secretIn(cache string) ([]byte, error) {
 	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func secretIn(cache string) ([]byte, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	if err := os.Link(f.Name(), path); err != nil { // another was faster, or it is damaged
+	if err := os.Link(f.Name(), path); err != nil { // another process was faster, or the file is damaged
 		if again, err := os.ReadFile(path); err == nil && len(again) == sha256.Size {
 			return again, nil
 		}
@@ -90,11 +90,11 @@ func secretIn(cache string) ([]byte, error) {
 
 func newSecret() []byte {
 	secret := make([]byte, sha256.Size)
-	rand.Read(secret) // it never fails
+	rand.Read(secret) // never fails
 	return secret
 }
 
-// enter makes the place ready and takes its lock, shared.
+// enter creates the directory if needed and takes the shared lock.
 func (p *place) enter() (err error) {
 	if p.temp {
 		p.dir, err = os.MkdirTemp("", "curtsy-index-")
@@ -117,7 +117,7 @@ func (p *place) enter() (err error) {
 	return nil
 }
 
-// leave gives the place back.
+// leave releases the lock and deletes a temporary directory.
 func (p *place) leave() error {
 	if p.lock == nil {
 		return nil
@@ -130,9 +130,9 @@ func (p *place) leave() error {
 	return err
 }
 
-// signature is of a file that this account made for this archive, with these
-// tables. It has the place of two fields in the head of an SQLite file that are
-// the application's to use, so that it is read before SQLite reads anything.
+// signature authenticates a file that this account made for this archive with these tables. It
+// is stored in two header fields of the SQLite file that are reserved for applications, so that
+// it can be checked before SQLite parses anything.
 func (p *place) signature(a *storage.Archive) (userVersion, applicationID []byte) {
 	key := a.Key()
 	h := hmac.New(sha256.New, p.secret)
@@ -142,14 +142,14 @@ func (p *place) signature(a *storage.Archive) (userVersion, applicationID []byte
 	return sum[:4], sum[4:8]
 }
 
-// Where they are in the head of the file (https://www.sqlite.org/fileformat.html, 1.3).
+// Offsets in the header (https://www.sqlite.org/fileformat.html, 1.3).
 const (
 	headSize        = 100
 	userVersionAt   = 60
 	applicationIDAt = 68
 )
 
-// trusted says whether index.db is there and is ours.
+// trusted reports whether index.db exists and has this account's signature.
 func (p *place) trusted(a *storage.Archive) bool {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		st, err := os.Lstat(p.file() + suffix)
@@ -160,7 +160,7 @@ func (p *place) trusted(a *storage.Archive) bool {
 			return false
 		}
 	}
-	// A rollback journal may name a file to be removed; with WAL there is none.
+	// A hostile rollback journal could name a file to delete; WAL mode leaves none.
 	if _, err := os.Lstat(p.file() + "-journal"); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}

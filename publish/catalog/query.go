@@ -10,31 +10,29 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Capture is one visit of a URL, as far as a list of them goes. What may be
-// shown of it, the visits themselves say.
+// Capture is an index entry of one visit. It does not say what may be shown; the visit does.
 type Capture struct {
 	crawllog.Ref
 	SURT    string
 	URL     string
 	At      time.Time
-	Status  int    // 0: there was no answer
+	Status  int    // 0: no answer
 	MIME    string // without parameters
-	Digest  string // of the payload, with the name of its function
-	Kept    string // crawllog.KeptResponse, KeptRevisit, KeptElsewhere, KeptWithheld; "" is nothing
-	Segment string // where its records lie; "" if it has none
+	Digest  string // of the payload, prefixed with the algorithm
+	Kept    string // crawllog.KeptResponse, KeptRevisit, KeptElsewhere, KeptWithheld; "": nothing kept
+	Segment string // the WARC file with its records; "" if it has none
 	Offset  int64
 	Length  int64 // of all its records
 }
 
 const columns = `id, surt, ts, url, status, mime, digest, kept, segment, offset, length`
 
-// HasBody says whether a body is kept, its own or that of an earlier capture.
+// HasBody reports whether a body is archived, its own or that of an earlier capture.
 func (c *Capture) HasBody() bool {
 	return c.Kept == crawllog.KeptResponse || c.Kept == crawllog.KeptRevisit
 }
 
-// Captures are those of a URL, the oldest first, visits without an answer among
-// them.
+// Captures returns the captures of a URL, oldest first, including visits without an answer.
 func (c *Catalog) Captures(ctx context.Context, u weburl.URL) (list []Capture, err error) {
 	for x, err := range c.captures(ctx, `surt = ? AND url = ? ORDER BY ts, id`, u.SURT(), u.String()) {
 		if err != nil {
@@ -45,8 +43,8 @@ func (c *Catalog) Captures(ctx context.Context, u weburl.URL) (list []Capture, e
 	return list, nil
 }
 
-// Range are the captures whose SURT lies in [from, to), by SURT and time; "" as to
-// is no bound.
+// Range yields the captures whose SURT is in [from, to), by SURT and time. If to is "", there
+// is no upper bound.
 func (c *Catalog) Range(ctx context.Context, from, to string) iter.Seq2[*Capture, error] {
 	if to == "" {
 		return c.captures(ctx, `segment <> '' AND surt >= ? ORDER BY surt, ts, id`, from)
@@ -54,7 +52,7 @@ func (c *Catalog) Range(ctx context.Context, from, to string) iter.Seq2[*Capture
 	return c.captures(ctx, `segment <> '' AND surt >= ? AND surt < ? ORDER BY surt, ts, id`, from, to)
 }
 
-// captures are those that a condition holds for.
+// captures yields the captures that meet an SQL condition.
 func (c *Catalog) captures(ctx context.Context, where string, args ...any) iter.Seq2[*Capture, error] {
 	return func(yield func(*Capture, error) bool) {
 		rows, err := c.db.QueryContext(ctx, `SELECT `+columns+` FROM captures WHERE `+where, args...)
@@ -84,15 +82,15 @@ func scan(rows *sql.Rows) (*Capture, error) {
 	return &x, err
 }
 
-// Counts are what a start page tells of an archive.
+// Counts are the figures of an archive's start page.
 type Counts struct {
 	Captures int // visits with a record
 	Kept     int // of them, with a body
-	Texts    int // that can be searched
+	Texts    int // texts that are indexed for search
 	From, To time.Time
 }
 
-// Counts counts.
+// Counts computes the counts.
 func (c *Catalog) Counts(ctx context.Context) (n Counts, err error) {
 	var from, to sql.NullInt64
 	err = c.db.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(kept IN ('response', 'revisit')), 0),
@@ -104,16 +102,16 @@ func (c *Catalog) Counts(ctx context.Context) (n Counts, err error) {
 	return n, c.wrap("count", err)
 }
 
-// Tally is how often something is among the captures.
+// Tally is a value and the number of captures that have it.
 type Tally struct {
 	Name  string
 	Count int
 }
 
-// mostTallies is how many values of one kind are told apart.
+// mostTallies is the most values that Tallies returns of each kind.
 const mostTallies = 8
 
-// Tallies are the statuses and the types of the captures, the most frequent first.
+// Tallies counts captures by status and by media type, most frequent first.
 func (c *Catalog) Tallies(ctx context.Context) (statuses, types []Tally, err error) {
 	if statuses, err = c.tally(ctx, "status"); err == nil {
 		types, err = c.tally(ctx, "mime")

@@ -12,7 +12,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// visitBits are how much of an id is the number of the visit.
+// visitBits is how many low bits of a capture's id are the number of the visit.
 const visitBits = 20
 
 func idOf(r crawllog.Ref) (int64, error) {
@@ -26,12 +26,11 @@ func refOf(id int64) crawllog.Ref {
 	return crawllog.Ref{URLID: uint64(id) >> visitBits, N: int(id & (1<<visitBits - 1))}
 }
 
-// batch is how many captures one transaction takes in.
+// batch is the number of captures written in one transaction.
 const batch = 20000
 
-// Refresh takes in the visits that the archive has and index.db has not, and
-// drops those that are no more. It reads names only, but of what is new; if the
-// archive is as it was, not even these.
+// Refresh adds the visits that the archive has and index.db lacks, and deletes those that are
+// gone. It decodes new visits only, and reads nothing if no commit was made since.
 func (c *Catalog) Refresh(ctx context.Context, a *storage.Archive) error {
 	version, last, err := a.LastCommit()
 	if err != nil {
@@ -50,24 +49,24 @@ func (c *Catalog) Refresh(ctx context.Context, a *storage.Archive) error {
 	return c.wrap("update", err)
 }
 
-// update is one walk over the archive beside one over index.db, both by id.
+// update merges the visits of the archive with the rows of index.db, both sorted by id.
 type update struct {
 	ctx  context.Context
 	c    *Catalog
 	last crawllog.Ref
 
 	known   *sql.Rows // ids in index.db
-	id      int64     // the one that known is at
+	id      int64     // the current id of known
 	more    bool
 	tx      *sql.Tx
 	put     *sql.Stmt
 	todo    *sql.Stmt
 	written int
-	err     error // met where none can be returned
+	err     error // an error met where none can be returned
 }
 
 func (u *update) run(a *storage.Archive) (err error) {
-	// A connection of its own: it sees the ids as they were, whatever is written.
+	// A connection of its own has a snapshot that later writes do not change.
 	if u.known, err = u.c.db.QueryContext(u.ctx, `SELECT id FROM captures ORDER BY id`); err != nil {
 		return err
 	}
@@ -106,7 +105,8 @@ func (u *update) next() error {
 	return u.known.Err()
 }
 
-// wanted says whether a visit is new; what index.db has before it is no more.
+// wanted reports whether a visit is new, and drops the captures that precede it in index.db
+// only.
 func (u *update) wanted(r crawllog.Ref) bool {
 	id, err := idOf(r)
 	for err == nil && u.more && u.id < id {
@@ -122,7 +122,7 @@ func (u *update) wanted(r crawllog.Ref) bool {
 	return u.err == nil && id >= 0
 }
 
-// drop forgets a capture that the archive has no more.
+// drop deletes a capture that the archive no longer has.
 func (u *update) drop() error {
 	if err := u.begin(); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (u *update) drop() error {
 	return u.next()
 }
 
-// add takes in a new visit.
+// add inserts a new visit.
 func (u *update) add(v *crawllog.Visit) error {
 	if err := cmp.Or(u.ctx.Err(), u.begin()); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (u *update) add(v *crawllog.Visit) error {
 	if v.Record != nil {
 		r = *v.Record
 	}
-	ctx := context.WithoutCancel(u.ctx) // one that can end costs each statement a goroutine
+	ctx := context.WithoutCancel(u.ctx) // a cancellable context costs a goroutine per statement
 	_, err = u.put.ExecContext(ctx, id, url.SURT(), v.At.UnixNano(), v.URL, v.Status,
 		http1.MediaType(v.ContentType), v.Labelled(), v.Kept, r.Segment, r.Offset, r.Length)
 	if err != nil {
@@ -169,7 +169,7 @@ func (u *update) add(v *crawllog.Visit) error {
 	return u.commit()
 }
 
-// begin begins a transaction, if none is open.
+// begin begins a transaction if none is open.
 func (u *update) begin() (err error) {
 	if u.tx != nil {
 		return nil

@@ -1,19 +1,18 @@
 package catalog
 
-// analysis is the version of how texts become words (publish/search). A file
-// with other tables or another analysis is built anew.
+// analysis is the version of how publish/search tokenizes texts. A file with other tables or
+// another version is rebuilt.
 const analysis = "3"
 
-// tables are all that index.db holds.
+// tables is the schema of index.db.
 //
-// The id of a capture is the URL's id in the archive and the number of the
-// visit; that of a text is the URL's id. todo names the URLs whose text is to be
-// read again. Texts are stored nowhere: idx has their words only, docs the title
-// and the words of the title and of the last segment of the path, words which
-// words of texts have which stem, titles in how many titles a stem is, doubt that the
-// language is that of most pages and not of its own, and
-// inlinks how many pages link to a URL, by its name (search.nameOf), since links
-// to it may be read before it is captured.
+// The id of a capture combines the archive's id of the URL with the number of the visit; that
+// of a text is the id of the URL. todo lists the URLs whose text has to be indexed again. Texts
+// are not stored: idx is an inverted index, words maps words of texts to stems, titles counts
+// the titles that have a stem. docs has the title, its words and those of the last path
+// segment, and doubt, set where the language of the text is uncertain and that of most pages is
+// assumed. inlinks counts the pages that link to a URL, by a hash of it (search.nameOf), since
+// links may be read before their target is captured.
 const tables = `
 CREATE TABLE state(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE captures(

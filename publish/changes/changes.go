@@ -1,6 +1,6 @@
-// Package changes answers: what is new on a site since a time? It compares, URL
-// by URL, the copy that stood for it then with what later visits brought, and
-// leaves out what changes on many pages at once: dates, counters, advertisements.
+// Package changes finds what has changed on a site since a time. For each URL it compares the
+// copy that was current then with later visits, and ignores what changes on many pages at once:
+// dates, counters, advertisements.
 package changes
 
 import (
@@ -14,45 +14,44 @@ import (
 	"curtsy/usage"
 )
 
-// Kind is what became of a URL.
+// Kind says what happened to a URL.
 type Kind string
 
 // Kinds of changes.
 const (
 	New         Kind = "new"
 	Changed     Kind = "changed"
-	Gone        Kind = "gone"        // answered with 410, or twice with 404; what was kept is kept
-	Back        Kind = "back"        // it was gone
+	Gone        Kind = "gone"        // answered 410, or 404 twice; what was archived is kept
+	Back        Kind = "back"        // it was gone before
 	Moved       Kind = "moved"       // it redirects now
-	Suspect     Kind = "suspect"     // an answer that is not taken for the page
-	Unreachable Kind = "unreachable" // no answer, or one of a failing server
+	Suspect     Kind = "suspect"     // an answer that is not accepted as the page
+	Unreachable Kind = "unreachable" // no answer, or a server error
 )
 
-// Change is what became of one URL.
+// Change is what happened to one URL.
 type Change struct {
 	URL      string
 	Kind     Kind
 	Title    string
-	Was, Now *crawllog.Visit   // the copies compared; Was is nil for what is new
-	Reason   string            // of Suspect, Unreachable and Moved: what came
-	Passages []Passage         // of Changed: what of the text, noise left out
-	Listed   bool              // it may stand in a list that is published
-	Usage    usage.Preferences // what its owner says about use now; of Changed, about both texts
-	Until    time.Time         // when less of it may be told (unavailable_after); zero: never
+	Was, Now *crawllog.Visit   // the copies compared; Was is nil for a new page
+	Reason   string            // of Suspect, Unreachable and Moved: the answer
+	Passages []Passage         // of Changed: the differences of the text, without noise
+	Listed   bool              // it may appear in a published list
+	Usage    usage.Preferences // the owner's current usage preferences; for Changed, those of both copies combined
+	Until    time.Time         // when less of it may be shown (unavailable_after); zero: never
 	quoted   bool              // passages of both copies may be shown
 }
 
-// Options of a comparison. The zero value compares with the beginning of the
-// archive: all is new.
+// Options of a comparison. With the zero value everything is new.
 type Options struct {
-	Since time.Time // visits up to it are what was
-	Until time.Time // later visits are left out; zero is none
-	Now   time.Time // what publish.Decide goes by; zero is the clock's
+	Since time.Time // visits up to it are the old state
+	Until time.Time // later visits are ignored; zero: none are
+	Now   time.Time // for publish.Permits; zero: the current time
 }
 
-// Of gives the changes of an archive, by URL in the order of discovery. What may
-// not be shown has no title and no passages, and what may not be quoted
-// (publish.Permit.Quote) has no passages. An error ends it.
+// Of yields the changes of an archive in the order in which URLs were discovered. Pages that
+// may not be shown have no title and no passages; pages that may not be quoted
+// (publish.Permit.Quote) have no passages. An error ends the sequence.
 func Of(ctx context.Context, a *storage.Archive, o Options) iter.Seq2[*Change, error] {
 	return func(yield func(*Change, error) bool) {
 		stopped := false
@@ -68,15 +67,15 @@ func Of(ctx context.Context, a *storage.Archive, o Options) iter.Seq2[*Change, e
 	}
 }
 
-// Totals count the pages and requisites that were visited in the time of a comparison:
-// each is the same, or has one kind of change.
+// Totals counts the pages and requisites visited in the period of a comparison: each is
+// unchanged or has one kind of change.
 type Totals struct {
 	Visited int
 	Same    int
 	Kinds   map[Kind]int
 }
 
-// Sum counts the changes that Of gives.
+// Sum counts the changes that Of yields.
 func Sum(ctx context.Context, a *storage.Archive, o Options) (Totals, error) {
 	r, t := newRound(a, o), Totals{Kinds: map[Kind]int{}}
 	changed := 0
@@ -96,8 +95,8 @@ func newRound(a *storage.Archive, o Options) *round {
 	return &round{archive: a, find: crawllog.Remember(a.VisitsAt), opts: o, noise: newNoise()}
 }
 
-// tell calls yield for each change. What is noise is known when all pages have been
-// compared once.
+// tell calls yield for each change. It compares all pages twice: the first pass finds out what
+// is noise.
 func (r *round) tell(ctx context.Context, yield func(*Change) error) error {
 	if err := r.each(ctx, r.learn); err != nil {
 		return err
@@ -120,11 +119,10 @@ type round struct {
 	find    crawllog.Lookup
 	opts    Options
 	noise   *noise
-	seen    int // pages visited in the round
+	seen    int // pages and requisites visited in the period
 }
 
-// each calls visit for every URL of which a visit later than Since tells
-// something that differs.
+// each calls visit for every URL that has a change since Since.
 func (r *round) each(ctx context.Context, visit func(*Change) error) error {
 	r.seen = 0
 	for visits, err := range r.archive.Histories() {
@@ -145,15 +143,14 @@ func (r *round) each(ctx context.Context, visit func(*Change) error) error {
 	return nil
 }
 
-// compare names the change that the visits of a URL, the oldest first, tell of;
-// nil for none.
+// compare determines the change of a URL from its visits, oldest first; nil for none.
 func (r *round) compare(visits []*crawllog.Visit) *Change {
 	if !r.opts.Until.IsZero() {
 		visits = publish.Until(visits, r.opts.Until)
 	}
 	before := publish.Until(visits, r.opts.Since)
 	if len(visits) == len(before) || visits[0].Class != "page" &&
-		visits[0].Class != "requisite" { // robots.txt and sitemaps have a history of their own
+		visits[0].Class != "requisite" { // robots.txt and sitemaps are compared elsewhere
 		return nil
 	}
 	r.seen++
@@ -175,7 +172,7 @@ func (r *round) compare(visits []*crawllog.Visit) *Change {
 	return c
 }
 
-// permit asks what of the change may be told.
+// permit determines what of the change may be shown.
 func (c *Change) permit(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) {
 	c.Listed, c.quoted = true, true
 	titled, uses := true, map[*crawllog.Visit]usage.Preferences{}
@@ -199,8 +196,8 @@ func (c *Change) permit(visits []*crawllog.Visit, now time.Time, find crawllog.L
 	}
 }
 
-// both is what may be done with a text that is of two captures: n where either says so, y
-// where both do.
+// both combines the preferences of two captures for a text from both: No if either says No, Yes
+// if both say Yes.
 func both(a, b usage.Preferences) usage.Preferences {
 	p := usage.Preferences{}
 	for _, list := range []usage.Preferences{a, b} {
@@ -213,8 +210,7 @@ func both(a, b usage.Preferences) usage.Preferences {
 	return p
 }
 
-// kindOf names a change between the copies that stand for the URL, of which last is
-// the latest visit.
+// kindOf determines the change between two current copies; last is the latest visit.
 func (r *round) kindOf(c *Change, last *crawllog.Visit, before, visits []*crawllog.Visit,
 	find crawllog.Lookup) (kind Kind, reason string) {
 	was, now := c.Was, c.Now
@@ -225,7 +221,7 @@ func (r *round) kindOf(c *Change, last *crawllog.Visit, before, visits []*crawll
 		!last.Redirects())
 	switch {
 	case was == nil && (gone || isBad):
-		return "", "" // one that never was is no change
+		return "", "" // it never existed: no change
 	case gone && wasGone:
 		return "", ""
 	case gone:
@@ -246,8 +242,8 @@ func (r *round) kindOf(c *Change, last *crawllog.Visit, before, visits []*crawll
 	return "", ""
 }
 
-// badKind tells a failure of the server, or of the way to it, from an answer that
-// is not taken for the page.
+// badKind distinguishes Unreachable (a failure of the server or the network) from Suspect (an
+// answer that is not accepted as the page).
 func badKind(last *crawllog.Visit, s crawllog.Standing) Kind {
 	if last.Suspect == "" && (s.Rank <= crawllog.Refused || s.Rank >= crawllog.Partial && !last.Redirects() ||
 		last.Status >= 400) {

@@ -9,7 +9,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// seen are visits a day apart.
+// seen sets the visits a day apart.
 func seen(visits ...crawllog.Visit) (list []*crawllog.Visit) {
 	for i := range visits {
 		visits[i].At = time.Unix(int64(i)*86400, 0)

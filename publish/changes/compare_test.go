@@ -38,7 +38,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// What may be shown of a text in part is not told in passages, as it is in no export.
+// No passages are shown of a text that may be shown only in part, as no export contains it.
 func TestPassagesOfWhatMayBeQuoted(t *testing.T) {
 	page := func(robots, hours string) string {
 		return "<meta name=robots content='" + robots + "'><title>Hours</title><p>Open at " + hours + "."
@@ -76,7 +76,7 @@ func TestPassagesOfWhatMayBeQuoted(t *testing.T) {
 	}
 }
 
-// Passages are of two texts, each of which has what its owner said when it was fetched.
+// Each of the two texts has the usage preferences of the time it was fetched.
 func TestPassagesAreForWhatBothTextsAreFor(t *testing.T) {
 	s, seed := crawltest.Site(t, "-- /robots.txt --\nUser-agent: *\nContent-Usage: ai-input=n, tdm=y\n"+
 		"-- / --\n<title>x</title><p>Open at eight.\n")

@@ -6,25 +6,25 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// Passage is one place in which a text changed, word by word.
+// Passage is a place where a text changed, compared word by word.
 type Passage struct {
-	Was   string `json:"was"` // "" where all of it came
-	Now   string `json:"now"` // "" where all of it went
+	Was   string `json:"was"` // "" if all of it was added
+	Now   string `json:"now"` // "" if all of it was removed
 	Words []Word `json:"words"`
 }
 
-// Word is a run of words that stayed, came or went.
+// Word is a run of words that stayed, were added or were removed.
 type Word struct {
 	Op   string `json:"op"` // "=", "+" or "-"
 	Text string `json:"text"`
 }
 
-// diff is what came and went between two texts, as blocks.
+// diff lists the blocks removed and added between two texts.
 type diff struct{ passages []passage }
 
 type passage struct{ was, now []string }
 
-// compareBlocks finds which blocks came and went. Blocks hold no line ends.
+// compareBlocks compares two lists of blocks. Blocks contain no line ends.
 func compareBlocks(was, now []string) *diff {
 	d := new(diff)
 	before, after := lines(was), lines(now)
@@ -48,10 +48,10 @@ func split(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// maxWords is the longest passage that is compared word by word.
+// maxWords is the most words of a passage that is compared word by word.
 const maxWords = 5000
 
-// passageOf compares what went with what came, word by word.
+// passageOf compares the removed with the added blocks, word by word.
 func passageOf(was, now []string) Passage {
 	p := Passage{Was: strings.Join(was, "\n"), Now: strings.Join(now, "\n")}
 	before, after := strings.Fields(p.Was), strings.Fields(p.Now)

@@ -6,26 +6,26 @@ import (
 	"unicode"
 )
 
-// noise counts on how many pages a block of text came or went, by its text and
-// by its shape: what does so on many pages at once is no news of any of them.
+// noise counts the pages on which a block of text was added or removed, by its text and by its
+// shape. A block that changes on many pages at once is noise.
 type noise struct {
 	seed  maphash.Seed
-	pages int // visited in the round
+	pages int // visited in the comparison
 	count map[uint64]int
 }
 
 func newNoise() *noise { return &noise{seed: maphash.MakeSeed(), count: map[uint64]int{}} }
 
-// Bounds of what is noise: more than this share of the pages compared, and at
-// least so many. Where there are fewer pages than that can be told of, only
-// digits are taken for noise.
+// A block is noise if it changed on more than a noiseShare-th of the pages compared and on at
+// least noiseLeast. With fewer than fewPages pages, changes that only affect the masked words
+// of shape are noise too.
 const (
 	noiseShare = 20 // one page in
 	noiseLeast = 5
 	fewPages   = 20
 )
 
-// add counts the blocks that came or went on one page.
+// add counts the blocks that were added or removed on one page.
 func (n *noise) add(d *diff) {
 	on := map[uint64]bool{}
 	for _, p := range d.passages {
@@ -39,15 +39,15 @@ func (n *noise) add(d *diff) {
 	}
 }
 
-// is says whether a block that came or went is noise.
+// is reports whether a changed block is noise.
 func (n *noise) is(block string) bool {
 	many := max(noiseLeast, n.pages/noiseShare+1)
 	return n.count[maphash.String(n.seed, block)] >= many ||
 		n.count[maphash.String(n.seed, "\x00"+shape(block))] >= many
 }
 
-// left are the blocks that are no noise. What came and went as the same shape is
-// none either where there are few pages to learn from.
+// left returns the blocks that are not noise. With few pages to learn from, a change that keeps
+// the shape of the passage is noise.
 func (n *noise) left(p passage) (was, now []string) {
 	if n.pages < fewPages && shape(strings.Join(p.was, "\n")) == shape(strings.Join(p.now, "\n")) {
 		return nil, nil
@@ -64,8 +64,7 @@ func (n *noise) without(blocks []string) (left []string) {
 	return left
 }
 
-// shape is a text with what often differs masked: words that hold a digit, and
-// names of days and months.
+// shape masks what often differs: words with a digit, and names of days and months.
 func shape(text string) string {
 	var b strings.Builder
 	for i, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
@@ -83,7 +82,7 @@ func shape(text string) string {
 	return b.String()
 }
 
-// calendarNames are days and months of the commonest languages, some cut short.
+// calendarNames are names of days and months in common languages, with some abbreviations.
 var calendarNames = func() map[string]bool {
 	names := map[string]bool{}
 	for name := range strings.FieldsSeq(`

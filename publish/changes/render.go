@@ -22,7 +22,7 @@ type JSON struct {
 	Passages []Passage `json:"passages"`
 }
 
-// JSON makes the change ready to be encoded.
+// JSON converts the change for encoding.
 func (c *Change) JSON() JSON {
 	j := JSON{URL: c.URL, Change: c.Kind, Title: c.Title, Now: c.Now.At.UTC().Format(time.RFC3339), Reason: c.Reason,
 		Passages: c.Passages}
@@ -35,7 +35,7 @@ func (c *Change) JSON() JSON {
 	return j
 }
 
-// Page is what the list of changes says of itself.
+// Page is the data of the HTML page and the feed of changes.
 type Page struct {
 	Site    string // the seed
 	Since   time.Time
@@ -46,7 +46,7 @@ type Page struct {
 //go:embed page.html
 var pageText string
 
-// WriteHTML writes one page without scripts and without anything from elsewhere.
+// WriteHTML writes a self-contained HTML page without scripts.
 func (p *Page) WriteHTML(w io.Writer) error {
 	t, err := template.New("changes").Funcs(template.FuncMap{
 		"day": func(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04 UTC") },
@@ -58,7 +58,7 @@ func (p *Page) WriteHTML(w io.Writer) error {
 	return t.Execute(legible.Writer{W: w}, p)
 }
 
-// Kinds are those that the page has sections for, the most telling first.
+// Kinds are the sections of the page, in order.
 func (p *Page) Kinds() []Kind {
 	return []Kind{Changed, New, Gone, Moved, Back, Suspect, Unreachable}
 }
@@ -72,7 +72,7 @@ func (p *Page) of(k Kind) (list []*Change) {
 	return list
 }
 
-// atomFeed and atomEntry are the elements of RFC 4287 that are written.
+// atomFeed and atomEntry are the RFC 4287 elements that are written.
 type atomFeed struct {
 	XMLName xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
 	ID      string      `xml:"id"`
@@ -94,8 +94,8 @@ type atomLink struct {
 	Href string `xml:"href,attr"`
 }
 
-// WriteAtom writes a feed (RFC 4287) with one entry a change: a reader shows
-// each once, since its id names the URL and the capture.
+// WriteAtom writes a feed (RFC 4287) with one entry per change. The id of an entry names the
+// URL and the time of capture, so that a feed reader shows it once.
 func (p *Page) WriteAtom(w io.Writer) error {
 	feed := atomFeed{ID: p.Site + "#changes", Title: "Changes of " + p.Site, Updated: p.Now.UTC().Format(time.RFC3339),
 		Author: "curtsy"}
@@ -113,7 +113,7 @@ func (p *Page) WriteAtom(w io.Writer) error {
 	return err
 }
 
-// Name is the title, or the URL of what has none.
+// Name returns the title, or the URL if there is none.
 func (c *Change) Name() string {
 	if c.Title != "" {
 		return c.Title

@@ -12,11 +12,10 @@ import (
 
 var errStopped = errors.New("stopped")
 
-// maxText is what is compared of a page's text, in octets.
+// maxText is the most octets of a page's text that are compared.
 const maxText = 16 << 20
 
-// text says whether the change is one between two texts, of which passages can
-// be told.
+// text reports whether both copies are text documents, so that passages can be compared.
 func (c *Change) text() bool {
 	return c.Was != nil && isPage(c.Was) && isPage(c.Now)
 }
@@ -30,7 +29,7 @@ func isPage(v *crawllog.Visit) bool {
 	return kind == "" || kind == "application/xhtml+xml" || strings.HasPrefix(kind, "text/") && kind != "text/css"
 }
 
-// learn counts what came and went on a page, for what is noise.
+// learn counts the changed blocks of a page as possible noise.
 func (r *round) learn(c *Change) error {
 	if c.Kind != Changed || !c.text() {
 		return nil
@@ -42,8 +41,8 @@ func (r *round) learn(c *Change) error {
 	return onlyArchives(err)
 }
 
-// passages tells what changed on a page, noise left out, where it may be shown; !real
-// says that nothing did. A copy that cannot be decoded is what is told.
+// passages sets the passages of a change, without noise; real is false if nothing else changed.
+// If a copy cannot be decoded, the change says so in Reason.
 func (r *round) passages(c *Change) (real bool, err error) {
 	if c.Kind != Changed {
 		return true, nil
@@ -65,7 +64,7 @@ func (r *round) passages(c *Change) (real bool, err error) {
 	return len(c.Passages) > 0, nil
 }
 
-// undecoded notes that a copy cannot be decoded, unless that is the archive's damage.
+// undecoded records that a copy cannot be decoded; errors of the archive are returned.
 func (c *Change) undecoded(err error) error {
 	if err != nil && onlyArchives(err) == nil {
 		c.Reason = "not compared: " + err.Error()
@@ -73,7 +72,7 @@ func (c *Change) undecoded(err error) error {
 	return onlyArchives(err)
 }
 
-// onlyArchives drops errors of the site.
+// onlyArchives returns errors of the archive and drops those of the site.
 func onlyArchives(err error) error {
 	if publish.IsOfArchive(err) {
 		return err
@@ -81,7 +80,7 @@ func onlyArchives(err error) error {
 	return nil
 }
 
-// same says whether two payloads that differ hold the same body, coded at two times.
+// same reports whether two payloads with different digests decode to the same body.
 func same(was, now Copy) (bool, error) {
 	if !was.Visit.IsCopy() || !now.Visit.IsCopy() {
 		return false, nil
@@ -102,7 +101,7 @@ func same(was, now Copy) (bool, error) {
 	return equal(a, b)
 }
 
-// equal compares two streams to their ends.
+// equal compares two streams.
 func equal(a, b io.Reader) (bool, error) {
 	var x, y [32 << 10]byte
 	for {
@@ -122,7 +121,7 @@ func equal(a, b io.Reader) (bool, error) {
 	}
 }
 
-// diffOf reads both copies and compares their blocks of text.
+// diffOf reads both copies and compares their text blocks.
 func diffOf(was, now Copy) (*diff, error) {
 	before, err := was.blocks()
 	if err != nil {
@@ -135,8 +134,7 @@ func diffOf(was, now Copy) (*diff, error) {
 	return compareBlocks(before, after), nil
 }
 
-// blocks are the visible text of a copy, block by block; one that cannot be decoded is
-// an error.
+// blocks returns the visible text of a copy in blocks, or an error if it cannot be decoded.
 func (c Copy) blocks() (texts []string, err error) {
 	blocks, err := publish.Text(c.Archive, c.Visit, maxText)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Copies are those visits of a URL that hold a copy of it: neither errors, nor
-// what was not taken for the page, nor answers that it is unchanged.
+// Copies returns the visits of a URL that hold a copy of it: no errors, no suspect answers and
+// no 304 answers.
 func Copies(visits []*crawllog.Visit) (list []*crawllog.Visit) {
 	for _, v := range visits {
 		if v.IsCopy() && crawllog.StandingOf(v, nil).Rank >= crawllog.Limited {
@@ -20,8 +20,8 @@ func Copies(visits []*crawllog.Visit) (list []*crawllog.Visit) {
 	return list
 }
 
-// LastPair are the last two copies of a URL that differ in their octets, nil
-// where there are none.
+// LastPair returns the last two successive copies with different digests; nil if there are
+// none.
 func LastPair(visits []*crawllog.Visit) (was, now *crawllog.Visit) {
 	copies := Copies(visits)
 	for i := len(copies) - 1; i > 0; i-- {
@@ -32,7 +32,7 @@ func LastPair(visits []*crawllog.Visit) (was, now *crawllog.Visit) {
 	return nil, nil
 }
 
-// ErrNoText says that a copy is not of a type whose text is compared.
+// ErrNoText means that a copy has a media type whose text is not compared.
 var ErrNoText = errors.New("not a text")
 
 // Copy is a copy of a page and the archive that holds it.
@@ -41,9 +41,9 @@ type Copy struct {
 	Visit   *crawllog.Visit
 }
 
-// Compare gives all passages in which the texts of two copies differ: what is
-// noise shows only over many pages. It returns ErrNoText for pictures and the like, and
-// ends with ctx between one passage and the next.
+// Compare returns all passages in which the texts of two copies differ, including noise, which
+// only a comparison of many pages can detect. It returns ErrNoText for images and the like, and
+// stops between passages when ctx ends.
 func Compare(ctx context.Context, was, now Copy) ([]Passage, error) {
 	if !isPage(was.Visit) || !isPage(now.Visit) {
 		return nil, ErrNoText

@@ -1,5 +1,6 @@
-// Package corpus answers: what should somebody know of the texts of a site before
-// using them as data? It is pure: texts in, values out, in 16 MB and 8 octets a page.
+// Package corpus describes the texts of a site for their use as data: language, boilerplate and
+// near-duplicates. It does no input or output except for temporary files, and takes 16 MB of
+// memory and 8 octets a page.
 //
 //	corpus.go    the language of a text, and the blocks that many pages have
 //	minhash.go   which pages are nearly the same
@@ -17,9 +18,9 @@ import (
 	"curtsy/publish/search"
 )
 
-// Language is the language of a text in ISO 639-3, and how sure that is, from 0 to 1;
-// "" and 0 where there is too little of it, or it is in doubt. The common words of the
-// beginning tell most texts; what they leave in doubt costs some ten times as much.
+// Language returns the language of a text as an ISO 639-3 code, and the confidence from 0 to 1;
+// "" and 0 if the text is too short or ambiguous. Common words at its beginning decide for most
+// texts; a statistical model, some ten times slower, decides the rest.
 func Language(text string) (code string, score float64) {
 	const (
 		fewestWords  = 12
@@ -42,31 +43,31 @@ func Language(text string) (code string, score float64) {
 	}
 	base := strings.Replace(info.Lang.Iso6391(), "nb", "no", 1)
 	if info.Script == unicode.Latin && search.HasCommonWords(base) && !slices.Contains(langs, base) {
-		return "", 0 // lists of names are taken for French
+		return "", 0 // lists of names are detected as French
 	}
 	return code, info.Confidence
 }
 
-// Blocks counts on how many pages a block of text stands: a count-min sketch (Cormode
-// and Muthukrishnan), which counts too many rather than too few, by a few millionths
-// of all blocks.
+// Blocks estimates on how many pages a block of text occurs, with a count-min sketch (Cormode
+// and Muthukrishnan): it never counts too few, and overcounts by a few millionths of all
+// blocks.
 type Blocks struct {
 	pages int
 	seed  maphash.Seed
 	count [rows][]uint32
-	seen  map[uint64]bool // of one page
+	seen  map[uint64]bool // block hashes of the current page
 }
 
 const (
 	rows  = 4
 	width = 1 << 20
-	// A block is boilerplate if it stands on more than one in 20 pages, and on at
-	// least fewest.
+	// A block is boilerplate if it occurs on more than one in oneIn pages, and on at least
+	// fewest.
 	oneIn  = 20
 	fewest = 5
 )
 
-// NewBlocks counts from nothing.
+// NewBlocks returns empty counts.
 func NewBlocks() *Blocks {
 	b := &Blocks{seed: maphash.MakeSeed(), seen: map[uint64]bool{}}
 	for i := range rows {
@@ -75,7 +76,7 @@ func NewBlocks() *Blocks {
 	return b
 }
 
-// Add takes in the blocks of a page, each of which counts once.
+// Add counts the blocks of a page, each once.
 func (b *Blocks) Add(texts []string) {
 	b.pages++
 	clear(b.seen)
@@ -91,14 +92,13 @@ func (b *Blocks) Add(texts []string) {
 	}
 }
 
-// place is where a row counts a block: two hashes make all of them (Kirsch and
+// place is the column of a block in a row of the sketch, derived from two hashes (Kirsch and
 // Mitzenmacher 2006).
 func place(h uint64, row int) uint32 {
 	return (uint32(h) + uint32(row)*(uint32(h>>32)|1)) % width
 }
 
-// Boilerplate are those blocks of a page, each once, that stand on more than 5 % of
-// all pages.
+// Boilerplate returns the blocks of a page, each once, that are on more than 5 % of all pages.
 func (b *Blocks) Boilerplate(texts []string) []string {
 	list := []string{}
 	clear(b.seen)

@@ -17,12 +17,12 @@ func TestLanguage(t *testing.T) {
 		"Ustawienia są zapisywane w pliku, który znajduje się w katalogu domowym użytkownika, jeżeli nie wskazał on innego katalogu w konfiguracji": "pol",
 		"設定はファイルに保存されます。このファイルは利用者のホームディレクトリにあります。別のディレクトリを指定することもできます。":                                                                            "jpn",
 		"x": "",
-		// Too little, or no language.
+		// Too little text, or not a language.
 		"Home Contact Imprint Login": "",
 		"Next: libpq":                "",
 		"3.14 2.71 1.41 1.73 2.23 2.44 2.64 2.82 3.16 3.31 3.46 3.60 3.74": "",
 		"Chapter 71. BRIN Indexes Table of Contents 71.1. Introduction 71.1.1. Index Maintenance 71.2. Built-in Operator Classes 71.2.1. Parameters 71.3. Extensibility Prev Up Part VII. Internals Home Next": "",
-		// Danish or Norwegian.
+		// Danish or Norwegian: ambiguous.
 		"Indstillingerne gemmes i en fil, der ligger i brugerens mappe, og de kan ændres af den, som har adgang til filen, for ikke at miste noget, efter at programmet er lukket.": "",
 		strings.Repeat("xk2 qz7 wvx 0x1f ffff zzq ", 8): "",
 	} {
@@ -37,7 +37,7 @@ func TestBoilerplate(t *testing.T) {
 	b := corpus.NewBlocks()
 	for i := range 200 {
 		page := []string{"Imprint", "Imprint", fmt.Sprint("text ", i)}
-		if i < 10 { // 5 % are not more than 5 %
+		if i < 10 { // 5% is not more than 5%
 			page = append(page, "rare")
 		}
 		b.Add(page)
@@ -47,7 +47,7 @@ func TestBoilerplate(t *testing.T) {
 	}
 }
 
-// text is made of n words, of which some are changed.
+// text returns n words, some of them changed.
 func text(seed uint64, n, changed int) string {
 	r := rand.New(rand.NewPCG(seed, 0))
 	list := make([]string, n)
@@ -65,7 +65,7 @@ func TestClusters(t *testing.T) {
 	defer c.Close()
 	pages := []string{text(1, 400, 0), text(2, 400, 0), text(1, 400, 0), text(1, 400, 2), text(3, 400, 0),
 		text(2, 400, 1), "short", "short",
-		text(1, 200, 0) + text(9, 200, 0)} // half of it is another's
+		text(1, 200, 0) + text(9, 200, 0)} // half of it is from another text
 	for _, p := range pages {
 		if err := c.Add(p); err != nil {
 			t.Fatal(err)

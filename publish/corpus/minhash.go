@@ -11,33 +11,32 @@ import (
 	"curtsy/internal/extsort"
 )
 
-// MinHash (Broder 1997) whose values fall into bins, rather than one permutation for
-// each (Li, Owen and Zhang 2012), and bands of bins: pages whose sets of shingles agree in a
-// share s have a band in common with a probability of 1-(1-s^bandRows)^bands: 0.99 at 0.9, 0.68
-// at 0.8, 0.01 at 0.5.
+// One-permutation MinHash (Broder 1997; Li, Owen and Zhang 2012) with banding: two pages whose
+// sets of shingles have Jaccard similarity s share a band with probability
+// 1-(1-s^bandRows)^bands: 0.99 at 0.9, 0.68 at 0.8, 0.01 at 0.5.
 const (
 	bands    = 10
 	bandRows = 10
 	bins     = bands * bandRows
-	throws   = 4  // how many bins a shingle falls into: short texts would leave most empty
-	words    = 5  // of a shingle
-	runes    = 12 // of a shingle where words are not set apart
-	// A text of fewer shingles says too little to be compared.
+	throws   = 4  // bins that each shingle is hashed to: with one, short texts would leave most bins empty
+	words    = 5  // per shingle
+	runes    = 12 // per shingle, in scripts that do not separate words
+	// A text with fewer shingles is not compared.
 	fewestShingles = 8
 )
 
-// Clusters finds pages that are nearly the same. Pages have numbers from 0 on.
+// Clusters finds near-duplicate pages. Pages are numbered from 0.
 type Clusters struct {
 	keys   *extsort.Sorter
-	hashes []uint64 // of the words of a page
+	hashes []uint64 // of the words of the current page
 	parent []uint32
 	size   []uint32
 }
 
-// NewClusters keeps what does not fit memory in files in dir. Close removes them.
+// NewClusters returns an empty set that spills to temporary files in dir. Close removes them.
 func NewClusters(dir string) *Clusters { return &Clusters{keys: extsort.New(dir)} }
 
-// Add takes in the text of the next page.
+// Add adds the text of the next page.
 func (c *Clusters) Add(text string) error {
 	page := uint32(len(c.parent))
 	c.parent = append(c.parent, page)
@@ -58,7 +57,7 @@ func (c *Clusters) Add(text string) error {
 	return nil
 }
 
-// sketch is the least hash of a text's shingles in each bin, and how many there are.
+// sketch returns the smallest shingle hash in each bin, and the number of shingles.
 func (c *Clusters) sketch(text string) (least [bins]uint64, n int) {
 	run := c.hash(text)
 	for i := range least {
@@ -84,9 +83,8 @@ func (c *Clusters) sketch(text string) (least [bins]uint64, n int) {
 
 const empty = ^uint64(0)
 
-// densify fills each empty bin with the value of one that is not, chosen by a hash of
-// its own number: equal sets stay equal, and agreement stays an unbiased estimate of
-// the likeness of sets (Shrivastava 2017).
+// densify fills each empty bin from a non-empty bin chosen by a hash of the empty bin's number:
+// equal sets stay equal, and the similarity estimate stays unbiased (Shrivastava 2017).
 func densify(least *[bins]uint64) {
 	from := *least
 	for i := range least {
@@ -112,8 +110,8 @@ const (
 	prime  = 1099511628211
 )
 
-// hash hashes the words of a text, and says how many of them make a shingle. The same
-// text has the same hashes each time.
+// hash hashes the words of a text, and returns how many of them make a shingle. It is
+// deterministic.
 func (c *Clusters) hash(text string) (run int) {
 	c.hashes = c.hashes[:0]
 	for word := range strings.FieldsSeq(text) {
@@ -126,7 +124,7 @@ func (c *Clusters) hash(text string) (run int) {
 	if len(text) <= 64 || utf8.RuneCountInString(text) <= 25*len(c.hashes) {
 		return words
 	}
-	c.hashes = c.hashes[:0] // Chinese, Thai
+	c.hashes = c.hashes[:0] // no words set apart, such as Chinese and Thai
 	for _, r := range text {
 		if !unicode.IsSpace(r) {
 			c.hashes = append(c.hashes, mix(uint64(r)))
@@ -135,7 +133,7 @@ func (c *Clusters) hash(text string) (run int) {
 	return runes
 }
 
-// Find joins the pages that are nearly the same; nothing may be added afterwards.
+// Find joins near-duplicate pages into clusters; nothing may be added afterwards.
 func (c *Clusters) Find() error {
 	const page = 4
 	var last []byte
@@ -170,7 +168,7 @@ func (c *Clusters) root(i uint32) uint32 {
 	return i
 }
 
-// Of is the first page of the cluster of a page, and how many there are in it.
+// Of returns the first page of a page's cluster, and the size of the cluster.
 func (c *Clusters) Of(page int) (first, size int) {
 	root := c.root(uint32(page))
 	return int(root), int(c.size[root])

@@ -90,11 +90,11 @@ func TestCrawlLogAndBag(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", path, got[path], want)
 		}
 	}
-	write(t, a, out, o) // over its own
+	write(t, a, out, o) // replaces its own file
 
 	o.Format = export.BagIt
 	bag := filepath.Join(t.TempDir(), "x.bagit")
-	for range 2 { // over its own, too
+	for range 2 { // replaces its own directory, too
 		if r, err := export.Write(context.Background(), a, bag, o); err != nil || r.Captures != 8 && r.Captures != 9 {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -122,7 +122,7 @@ func TestCrawlLogAndBag(t *testing.T) {
 	}
 }
 
-// A bag takes the place of an older one in one step: there is no moment without one.
+// A bag replaces an older one atomically: at every moment there is one.
 func TestThereIsAlwaysABag(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("it takes three steps")

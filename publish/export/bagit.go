@@ -20,11 +20,11 @@ import (
 // bagDeclaration is bagit.txt (RFC 8493 §2.1.1).
 const bagDeclaration = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
 
-// bagAgent begins the line of bag-info.txt that says who made a bag.
+// bagAgent starts the line of bag-info.txt that names the software.
 const bagAgent = "Bag-Software-Agent: curtsy/"
 
-// writeBag writes a directory for deposit (BagIt, RFC 8493): a WACZ and a crawl.log as
-// its payload, and their checksums.
+// writeBag writes a BagIt directory for deposit (RFC 8493): its payload is a WACZ and a
+// crawl.log, with their checksums.
 func writeBag(ctx context.Context, a *storage.Archive, out string, o Options) (*Result, error) {
 	if err := replaceableBag(out, &o); err != nil {
 		return nil, err
@@ -46,11 +46,11 @@ func writeBag(ctx context.Context, a *storage.Archive, out string, o Options) (*
 	if err := b.place(out); err != nil {
 		return nil, err
 	}
-	sweep(filepath.Dir(out), filepath.Base(out)) // not before: a kill within place leaves the old bag aside
+	sweep(filepath.Dir(out), filepath.Base(out)) // after place: killed within it, it leaves the old bag aside
 	return r, nil
 }
 
-// replaceableBag says whether a bag may come to stand at out.
+// replaceableBag returns an error if out exists and may not be replaced.
 func replaceableBag(out string, o *Options) error {
 	entries, err := os.ReadDir(out)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -63,15 +63,15 @@ func replaceableBag(out string, o *Options) error {
 	return fmt.Errorf("%s: %w", out, ErrNotOurs)
 }
 
-// bag is a bag while it is made.
+// bag is a bag being written.
 type bag struct {
 	dir, name string
-	manifest  strings.Builder // of the payload
+	manifest  strings.Builder // of the payload files
 	files     int
 	size      int64 // of the payload
 }
 
-// payload writes data/.
+// payload writes the files in data/.
 func (b *bag) payload(ctx context.Context, a *storage.Archive, o Options) (*Result, error) {
 	err := cmp.Or(os.Chmod(b.dir, 0o755), os.Mkdir(filepath.Join(b.dir, "data"), 0o755))
 	if err != nil {
@@ -85,7 +85,7 @@ func (b *bag) payload(ctx context.Context, a *storage.Archive, o Options) (*Resu
 		sub := o
 		sub.Format = part.format
 		if first != nil && o.Consent != nil {
-			again := *o.Consent // what is left out is counted once
+			again := *o.Consent // count what is left out only once
 			sub.Consent = &again
 		}
 		r, err := Write(ctx, a, filepath.Join(b.dir, "data", part.name), sub)
@@ -104,7 +104,7 @@ func (b *bag) payload(ctx context.Context, a *storage.Archive, o Options) (*Resu
 	return first, nil
 }
 
-// sum adds the line of a file to a manifest.
+// sum adds the checksum line of a file to a manifest.
 func (b *bag) sum(to *strings.Builder, name string) error {
 	f, err := os.Open(filepath.Join(b.dir, filepath.FromSlash(name)))
 	if err != nil {
@@ -117,10 +117,10 @@ func (b *bag) sum(to *strings.Builder, name string) error {
 	return asDisk(err)
 }
 
-// escapeBagPath writes what would break a line of a manifest (§2.1.3).
+// escapeBagPath escapes what would break a manifest line (§2.1.3).
 var escapeBagPath = strings.NewReplacer("%", "%25", "\n", "%0A", "\r", "%0D")
 
-// tags writes what describes the payload.
+// tags writes the tag files and their manifest.
 func (b *bag) tags(o *Options) error {
 	info := fmt.Sprintf("%s\nBagging-Date: %s\nPayload-Oxum: %d.%d\n"+
 		"External-Description: %s, archived; what its owner withholds is left out\nInternal-Sender-Identifier: %s\n",
@@ -149,8 +149,8 @@ func (b *bag) write(name, text string) error {
 	return asDisk(errors.Join(err, f.Sync(), f.Close()))
 }
 
-// place gives the bag its name, in one step where the system can do that; an old one is
-// removed in its stead.
+// place moves the finished bag to out, replacing an old one, atomically where the system
+// supports an exchange of names.
 func (b *bag) place(out string) error {
 	if _, err := os.Lstat(out); errors.Is(err, fs.ErrNotExist) {
 		return asDisk(os.Rename(b.dir, out))

@@ -14,20 +14,20 @@ import (
 	"curtsy/usage"
 )
 
-// card tells, beside a table, what it is: a data card in Markdown.
+// card is the data card of a table: a Markdown file beside it.
 type card struct {
 	*Result
 	Seed, Software      string
 	Now, From, To       time.Time
 	Textless            int
 	Languages, Licenses map[string]int
-	Uses                [4]use // as usage.Categories
-	Clusters            int    // of pages that are nearly the same
-	Near                int    // pages in them
+	Uses                [4]use // in the order of usage.Categories
+	Clusters            int    // clusters of near-duplicate pages
+	Near                int    // pages in these clusters
 	Framed              int    // pages with boilerplate
 }
 
-// use is how many pages say what about one kind of use.
+// use counts the pages by what they state about one category of use.
 type use struct {
 	Category        usage.Category
 	Yes, No, Unsaid int
@@ -42,12 +42,12 @@ func newCard(j *job) *card {
 	return c
 }
 
-// cardName is where the card of a table is.
+// cardName returns the path of a table's card.
 func cardName(out string) string { return out + ".md" }
 
 func oursCard(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("# Data card: ")) }
 
-// page takes in a page.
+// page adds a page to the counts.
 func (c *card) page(row *pageRow) {
 	if c.From.IsZero() || row.Time.Before(c.From) {
 		c.From = row.Time
@@ -88,13 +88,13 @@ func (c *card) page(row *pageRow) {
 	}
 }
 
-// mostLicenses bounds the licenses that are counted.
+// mostLicenses is the most distinct licenses counted.
 const mostLicenses = 1000
 
 //go:embed card.md
 var cardText string
 
-// write writes the card.
+// write writes the card beside the table.
 func (c *card) write(out string) error {
 	t, err := template.New("card").Funcs(template.FuncMap{"tally": tally}).Parse(cardText)
 	if err != nil {
@@ -109,14 +109,14 @@ func (c *card) write(out string) error {
 		return err
 	}
 	defer f.discard()
-	_, _ = f.Write(b.Bytes()) // seal tells its error
+	_, _ = f.Write(b.Bytes()) // seal reports its error
 	if _, err := f.seal(); err != nil {
 		return err
 	}
 	return f.place()
 }
 
-// tally names what there is most of first.
+// tally lists the most frequent names with their counts.
 func tally(m map[string]int) string {
 	const most = 20
 	names := slices.SortedFunc(maps.Keys(m), func(a, b string) int { return cmp.Or(m[b]-m[a], cmp.Compare(a, b)) })

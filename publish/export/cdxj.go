@@ -12,7 +12,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// cdxLine is the JSON of a line of CDXJ, in the order of pywb.
+// cdxLine is the JSON block of a CDXJ line, with pywb's fields.
 type cdxLine struct {
 	URL      string `json:"url"`
 	MIME     string `json:"mime"`
@@ -23,7 +23,7 @@ type cdxLine struct {
 	Filename string `json:"filename"`
 }
 
-// appendCDX is the line of a capture whose record lies at an offset of a file.
+// appendCDX appends the CDXJ line of a capture whose record is at an offset of a file.
 func appendCDX(b []byte, m *member, file string, offset int64) ([]byte, error) {
 	b = append(b, key(m.v.URL)...)
 	b = append(b, ' ')
@@ -36,7 +36,7 @@ func appendCDX(b []byte, m *member, file string, offset int64) ([]byte, error) {
 	return append(b, text...), err
 }
 
-// key is the key of a URL that the archive holds.
+// key returns the SURT of a URL in the archive.
 func key(url string) string {
 	if u := weburl.FromCanonical(url); !u.IsZero() {
 		return u.SURT()
@@ -44,7 +44,7 @@ func key(url string) string {
 	return url
 }
 
-// mimeOf is the type as CDX has it: that of the record for a revisit.
+// mimeOf returns the media type as CDX indexes have it, which is warc/revisit for a revisit.
 func mimeOf(v *crawllog.Visit) string {
 	if v.Kept == crawllog.KeptRevisit || v.Kept == crawllog.KeptElsewhere {
 		return "warc/revisit"
@@ -53,7 +53,7 @@ func mimeOf(v *crawllog.Visit) string {
 	return cmp.Or(strings.TrimSpace(t), "unk")
 }
 
-// jsonLine is JSON as it is, <, > and & included, on a line of its own.
+// jsonLine encodes v as JSON on one line, without escaping <, > and &.
 func jsonLine(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

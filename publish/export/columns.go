@@ -21,8 +21,8 @@ import (
 	"curtsy/usage"
 )
 
-// captureRow is a capture with the names of Common Crawl's columnar index
-// (github.com/commoncrawl/cc-index-table), and what its owner says about use.
+// captureRow is a capture, with the column names of Common Crawl's columnar index
+// (github.com/commoncrawl/cc-index-table) and the owner's usage preferences.
 type captureRow struct {
 	urlColumns
 	fetchColumns
@@ -66,12 +66,12 @@ type contentColumns struct {
 type warcColumns struct {
 	File    string `parquet:"warc_filename,dict" json:"warc_filename"`
 	Offset  int64  `parquet:"warc_record_offset" json:"warc_record_offset"`
-	Length  int64  `parquet:"warc_record_length" json:"warc_record_length"` // of its gzip member
-	Segment string `parquet:"warc_segment,dict" json:"warc_segment"`        // the number in the file's name
+	Length  int64  `parquet:"warc_record_length" json:"warc_record_length"` // of the record's gzip member
+	Segment string `parquet:"warc_segment,dict" json:"warc_segment"`        // the number in the file name
 	Type    string `parquet:"warc_record_type,dict" json:"warc_record_type"`
 }
 
-// usageColumns are y, n, or null where nothing is said.
+// usageColumns are y, n, or null if nothing is stated.
 type usageColumns struct {
 	Search  string `parquet:"search,optional,dict" json:"search,omitempty"`
 	AIInput string `parquet:"ai-input,optional,dict" json:"ai-input,omitempty"`
@@ -84,37 +84,37 @@ func usageOf(p usage.Preferences) usageColumns {
 		string(p[usage.TDM])}
 }
 
-// pageRow is the capture that stands for a page, and what it says.
+// pageRow is the current capture of a page, with its metadata and text.
 type pageRow struct {
 	captureRow
 	corpusColumns
 	Title     string     `parquet:"title,optional" json:"title,omitempty"`
-	Lang      string     `parquet:"lang,optional,dict" json:"lang,omitempty"` // as the page declares it
+	Lang      string     `parquet:"lang,optional,dict" json:"lang,omitempty"` // as declared by the page
 	Canonical string     `parquet:"canonical,optional" json:"canonical,omitempty"`
 	UsageBy   []statedBy `parquet:"usage_by,list" json:"usage_by"`
 	Licenses  []string   `parquet:"licenses,list" json:"licenses"`
-	// Text is null where it may not be given away as a whole.
+	// Text is null if it may not be exported in full.
 	Text string `parquet:"text,optional" json:"text,omitempty"`
 }
 
-// corpusColumns are what a corpus says of its texts. Nothing is left out by them.
+// corpusColumns describe a page's text. They do not filter anything.
 type corpusColumns struct {
 	Language string  `parquet:"language,optional,dict" json:"language,omitempty"` // of the text, ISO 639-3
 	Score    float64 `parquet:"language_score,optional" json:"language_score,omitempty"`
-	// Boilerplate are the lines of text that stand on more than 5 % of the pages.
+	// Boilerplate lists the lines of text that occur on more than 5 % of the pages.
 	Boilerplate []string `parquet:"boilerplate,list" parquet-element:",dict" json:"boilerplate"`
-	// Near is the first of the pages that are nearly the same, itself included; null
-	// where there is no other.
+	// Near is the first page of the cluster of near-duplicates, which may be the page itself;
+	// null if there is no other.
 	Near  string `parquet:"near_duplicate_of,optional,dict" json:"near_duplicate_of,omitempty"`
-	Nears int32  `parquet:"near_duplicates,optional" json:"near_duplicates,omitempty"` // how many there are
+	Nears int32  `parquet:"near_duplicates,optional" json:"near_duplicates,omitempty"` // size of the cluster
 }
 
-// statedBy is one statement about use.
+// statedBy is one usage statement.
 type statedBy struct {
 	Category string `parquet:"category,dict" json:"category"`
 	Value    string `parquet:"value,dict" json:"value"`
 	Source   string `parquet:"source,dict" json:"source"`
-	Line     int32  `parquet:"line" json:"line"` // 0: not of robots.txt
+	Line     int32  `parquet:"line" json:"line"` // 0: not from robots.txt
 	By       string `parquet:"by,dict" json:"by"`
 	Text     string `parquet:"text,optional,dict" json:"text,omitempty"`
 }
@@ -135,13 +135,13 @@ func captureOf(a *storage.Archive, m *member) (captureRow, error) {
 	return row, err
 }
 
-// numberOf is the number of a segment (storage: PREFIX-TIME-NNNNN.warc.gz).
+// numberOf returns the number in a segment's name (PREFIX-TIME-NNNNN.warc.gz).
 func numberOf(segment string) string {
 	name, _, _ := strings.Cut(segment, ".")
 	return name[strings.LastIndexByte(name, '-')+1:]
 }
 
-// iso3 is the language as Common Crawl has it: three letters.
+// iso3 converts a language to its ISO 639-3 code, as Common Crawl has it; "" if unknown.
 func iso3(lang string) string {
 	tag, err := language.Parse(lang)
 	if err != nil {
@@ -154,7 +154,7 @@ func iso3(lang string) string {
 	return base.ISO3()
 }
 
-// detected is the type that the first octets of a body say (WHATWG MIME Sniffing §7).
+// detected sniffs the media type from the first octets of a body (WHATWG MIME Sniffing §7).
 func detected(a *storage.Archive, v *crawllog.Visit) (string, error) {
 	if !v.HasBody() || v.Length == 0 {
 		return "", nil
@@ -198,7 +198,7 @@ func urlOf(text string) urlColumns {
 	return row
 }
 
-// pageOf is the row of a page that may be listed.
+// pageOf makes the row of a page that may be listed.
 func pageOf(a *storage.Archive, m *member, now time.Time) (*pageRow, error) {
 	capture, err := captureOf(a, m)
 	if err != nil {
@@ -220,7 +220,7 @@ func pageOf(a *storage.Archive, m *member, now time.Time) (*pageRow, error) {
 	return row, err
 }
 
-// licensesOf adds the licenses that the page itself links to.
+// licensesOf appends the licenses that the page links to.
 func licensesOf(a *storage.Archive, v *crawllog.Visit, list []string) ([]string, error) {
 	links, err := publish.Links(a, v)
 	for _, l := range links {
@@ -233,7 +233,7 @@ func licensesOf(a *storage.Archive, v *crawllog.Visit, list []string) ([]string,
 	return list, err
 }
 
-// isCommons says whether a URL is that of a license of Creative Commons.
+// isCommons reports whether a URL is a Creative Commons license.
 func isCommons(url string) bool {
 	_, path, _ := strings.Cut(url, "://")
 	path = strings.TrimPrefix(path, "www.")
@@ -241,7 +241,7 @@ func isCommons(url string) bool {
 		strings.HasPrefix(path, "creativecommons.org/publicdomain/")
 }
 
-// saidOf are the statements about the use of a page.
+// saidOf returns the usage statements that apply to a page.
 func saidOf(a *storage.Archive, m *member, now time.Time) ([]usage.Statement, error) {
 	visits, err := a.VisitsOf(m.ref.URLID)
 	if err != nil {

@@ -13,25 +13,25 @@ import (
 	"curtsy/storage/warc"
 )
 
-// member is one capture that may be shown, while its records are copied.
+// member is a capture whose records are being copied.
 type member struct {
 	place
 	v     *crawllog.Visit
 	head  *warc.Header // of the first record
-	first int64        // octets of the first record: of its gzip member, that writeTo has written
+	first int64        // length of the first record's gzip member, updated by writeTo to the length written
 	from  *copier
 }
 
-// copier reads captures in the order of their segments.
+// copier reads captures in the order of segment and offset.
 type copier struct {
 	*job
-	name string // of the segment that is open
+	name string // of the open segment
 	file *os.File
-	info []byte // its warcinfo record, as it is to be written
+	info []byte // the segment's warcinfo record as it is exported
 	w    *warc.Reader
 }
 
-// captures gives the captures that may be shown, and counts them.
+// captures calls do with each capture that may be shown, and counts them.
 func (j *job) captures(do func(*member) error) error {
 	chosen, err := j.choose()
 	if err != nil {
@@ -47,7 +47,7 @@ func (j *job) captures(do func(*member) error) error {
 	})
 }
 
-// each gives the captures of a choice.
+// each calls do with each capture of a choice.
 func (chosen *choice) each(do func(*member) error) error {
 	c := &copier{job: chosen.job}
 	defer c.close()
@@ -73,7 +73,7 @@ func (chosen *choice) each(do func(*member) error) error {
 	return nil
 }
 
-// member finds the records of a capture, and checks the first.
+// member finds the records of a capture, and reads the header of the first.
 func (c *copier) member(p place) (*member, error) {
 	v, err := c.a.Visit(p.ref)
 	if err == nil && (v == nil || v.Record == nil) {
@@ -96,19 +96,18 @@ func (c *copier) member(p place) (*member, error) {
 	if err != nil {
 		return nil, c.damage(v.URL, err)
 	}
-	if m.head.PayloadDigest == "" { // in a linked file
+	if m.head.PayloadDigest == "" { // the record is in a linked WARC file
 		m.head.PayloadDigest = v.Labelled()
 	}
 	m.first = c.w.End() - p.offset
 	return m, nil
 }
 
-// fileName is the name of the file that the records lie in, without its directory: for whoever has
-// the files and looks for records in them.
+// fileName returns the base name of the WARC file, for an index used beside the files.
 func (m *member) fileName() string { return filepath.Base(m.from.file.Name()) }
 
-// writeTo writes the records of the capture, each a gzip member: all, or in an anonymous export the
-// first alone.
+// writeTo writes the records of the capture, each as a gzip member; an anonymous export has
+// only the first.
 func (m *member) writeTo(w io.Writer) error {
 	list := m.v.Record.Extents()
 	rest := list[0]
@@ -130,7 +129,7 @@ func (c *copier) damage(what string, err error) error {
 	return &storage.DamageError{File: c.name, What: fmt.Sprintf("%s cannot be decoded: %v", what, err)}
 }
 
-// open opens a segment and reads its warcinfo record.
+// open opens a segment and reads its warcinfo record, unless it is open already.
 func (c *copier) open(name string) error {
 	if c.name == name && c.file != nil {
 		return nil
@@ -159,14 +158,14 @@ func (c *copier) close() {
 	c.file = nil
 }
 
-// maxInfo bounds a warcinfo record.
+// maxInfo is the maximum length of a warcinfo record, in octets.
 const maxInfo = 1 << 20
 
-// readInfo is the first record of the open segment.
+// readInfo reads the warcinfo record at the beginning of the open segment.
 func (c *copier) readInfo() ([]byte, error) {
 	h, err := c.w.Next()
 	if c.w.Any && !storage.IsDisk(err) && (err != nil || h.Type != warc.TypeInfo) {
-		return nil, nil // a WACZ begins otherwise
+		return nil, nil // a linked file need not begin with a warcinfo record
 	}
 	if err != nil {
 		return nil, err
@@ -191,7 +190,7 @@ func (c *copier) readInfo() ([]byte, error) {
 	return octets.Bytes(), err
 }
 
-// anonymous keeps the fields that say what the file is, not who crawled.
+// anonymous keeps the warcinfo fields that describe the file and drops those about the crawler.
 func anonymous(block []byte) []byte {
 	var kept strings.Builder
 	for line := range strings.SplitAfterSeq(string(block), "\r\n") {

@@ -16,44 +16,44 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Fetch statuses of Heritrix for what brought no answer
+// Heritrix's fetch status codes for URLs without a response
 // (https://heritrix.readthedocs.io/en/latest/glossary.html#status-codes).
 const (
 	statusDNS         = -1
 	statusConnect     = -2
 	statusBroken      = -3
 	statusTimeout     = -4
-	statusFailed      = -5    // an error that is none of the others
+	statusFailed      = -5    // any other error
 	statusBlocked     = -5001 // by a setting
 	statusRobots      = -9998
 	statusInterrupted = -7000
 )
 
-// ofKind are the statuses for the words that stand in errors of visits.
+// ofKind maps the words used in the errors of visits to status codes.
 var ofKind = map[string]int{"dns": statusDNS, "refused": statusConnect, "connect": statusConnect, "tls": statusConnect,
 	"proxy": statusConnect, "disconnect": statusBroken, "timeout": statusTimeout, "blocked": statusBlocked,
 	"canceled": statusInterrupted}
 
 func oursLog(_ string, head []byte) bool { return logLine.Match(head) }
 
-// logLine is how a line of the log begins.
+// logLine matches the beginning of a log line.
 var logLine = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[0-9:.]+Z +-?\d+ +[-0-9]+ https?://`)
 
-// hop is how a URL was found.
+// hop says how a URL was found.
 type hop struct {
 	via    uint64
 	letter byte // judge.Hop
 }
 
-// logWriter writes a line for each visit, as Heritrix's crawl.log has it.
+// logWriter writes visits as lines of a Heritrix crawl.log.
 type logWriter struct {
 	*job
 	hops  map[uint64]hop
 	lines *extsort.Sorter
 }
 
-// writeLog writes the visits of what may be listed, and what the robots.txt disallows,
-// in the order of time.
+// writeLog writes the visits of URLs that may be listed, and the URLs disallowed by robots.txt,
+// by time.
 func writeLog(j *job) error {
 	w := &logWriter{job: j, hops: map[uint64]hop{}, lines: extsort.New(j.dir())}
 	defer w.lines.Close()
@@ -67,18 +67,18 @@ func writeLog(j *job) error {
 	return j.writeSorted(w.lines)
 }
 
-// remember notes how a URL was found.
+// remember records how a URL was found.
 func (w *logWriter) remember(k inventory.Known) error {
 	w.hops[k.ID] = hop{k.Via, judge.Hop(judge.How(k.How), k.Class == "requisite", k.Via != 0)}
 	return nil
 }
 
-// maxHops bounds how many pages are looked at for a path of hops.
+// maxHops limits the length of a hop path.
 const maxHops = 1000
 
-// path is the hops that led to a URL from a seed; "" of a seed.
+// path returns the hop path from a seed to a URL; "" for a seed.
 func (w *logWriter) path(id uint64) (path string) {
-	var letters []byte // the last first
+	var letters []byte // last hop first
 	for h := w.hops[id]; h.letter != 0 && len(letters) < maxHops; h = w.hops[h.via] {
 		letters = append(letters, h.letter)
 	}
@@ -88,7 +88,7 @@ func (w *logWriter) path(id uint64) (path string) {
 	return path
 }
 
-// add adds the lines of one URL.
+// add adds the lines of a URL.
 func (w *logWriter) add(k *inventory.Known) error {
 	visits, err := w.a.VisitsOf(k.ID)
 	if err != nil {
@@ -121,7 +121,8 @@ func (w *logWriter) add(k *inventory.Known) error {
 	return nil
 }
 
-// via is the URL that led to another, if it may be named, and when it was fetched.
+// via returns the URL that led to another and the time of its latest visit; "-" if it may not
+// be published.
 func (w *logWriter) via(id uint64) (url string, at time.Time, err error) {
 	visits, err := w.a.VisitsOf(id)
 	if err != nil || len(visits) == 0 {
@@ -134,8 +135,8 @@ func (w *logWriter) via(id uint64) (url string, at time.Time, err error) {
 	return last.URL, last.At, nil
 }
 
-// line writes a visit: when it ended, status, size, URL, path of hops, the URL that led
-// here, type, thread, beginning and duration, digest, source, annotations.
+// line writes a visit: end time, status, size, URL, hop path, referring URL, media type,
+// thread, start and duration, digest, source, annotations.
 func (w *logWriter) line(k *inventory.Known, via string, v *crawllog.Visit) error {
 	w.r.Rows++
 	size, began := "-", "-"
@@ -153,12 +154,12 @@ func (w *logWriter) line(k *inventory.Known, via string, v *crawllog.Visit) erro
 		cmp.Or(v.Labelled(), "-"), annotations(v))))
 }
 
-// word is text that is one column.
+// word joins the words of a text, so that it is one column.
 func word(s string) string {
 	return strings.Join(strings.Fields(s), "_")
 }
 
-// fetchStatus is the status of a visit as Heritrix has it.
+// fetchStatus returns the status of a visit, or Heritrix's code if there was no response.
 func fetchStatus(v *crawllog.Visit) int {
 	if v.Status != 0 {
 		return v.Status
@@ -171,7 +172,7 @@ func fetchStatus(v *crawllog.Visit) int {
 	return statusFailed
 }
 
-// annotations are what else is to be said of a visit.
+// annotations returns Heritrix's annotations of a visit.
 func annotations(v *crawllog.Visit) string {
 	var list []string
 	switch {

@@ -1,14 +1,14 @@
-// Package export answers: how does an archive leave, for programs of others?
-// It writes WACZ 1.1.1, WARC, CDXJ, tables of URLs and the text of pages, each as one file that
-// takes its name when it is whole and synced.
+// Package export writes archives in formats for other programs: WACZ 1.1.1, WARC, CDXJ, ZIM,
+// BagIt, tables of URLs and the text of pages. A file gets its name once it is complete and
+// synced.
 //
-//	select.go   which captures may be shown (publish.Permits), sorted by where they lie
-//	copy.go     their records, octet by octet, behind the warcinfo of their segment
-//	wacz.go     the zip of records, index and pages; pack.go its entries
-//	table.go    tables of rows, as Apache Parquet (parquet.go) or lines of JSON; columns.go their columns
-//	cdxj.go     a line a capture, sorted outside of memory
-//	text.go     what pages say, to be read or searched
-//	out.go      the file, its name and what may be replaced
+//	select.go   chooses the captures that may be shown, sorted by segment and offset
+//	copy.go     copies their records octet by octet, after the warcinfo record of the segment
+//	wacz.go     zips records, index and pages; pack.go writes the zip entries
+//	table.go    writes tables as Apache Parquet (parquet.go) or JSON Lines; columns.go defines them
+//	cdxj.go     writes one index line per capture, sorted on disk
+//	text.go     writes the text of pages
+//	out.go      creates the file, and decides what may be replaced
 //
 // Memory does not grow with the archive.
 package export

@@ -9,17 +9,17 @@ import (
 	"curtsy/storage"
 )
 
-// job is an export under way.
+// job is a running export.
 type job struct {
 	ctx context.Context
 	a   *storage.Archive
 	o   *Options
 	r   *Result
 	out *outFile
-	w   *bufio.Writer // to out, for those who write from its beginning to its end
+	w   *bufio.Writer // buffers out, for formats written sequentially
 }
 
-// Write exports an archive to the file out. An error leaves what was there.
+// Write exports an archive to the file out. On an error, an existing file stays as it was.
 func Write(ctx context.Context, a *storage.Archive, out string, o Options) (*Result, error) {
 	o.is, out = o.Format.row(), target(out)
 	if o.is.write == nil {
@@ -49,10 +49,10 @@ func Write(ctx context.Context, a *storage.Archive, out string, o Options) (*Res
 	return r, f.place()
 }
 
-// dir is where temporary files go: beside the export.
+// dir returns the directory for temporary files: that of the export.
 func (j *job) dir() string { return filepath.Dir(j.out.name) }
 
-// writeWARC writes all that may be shown as one WARC file.
+// writeWARC writes all captures that may be shown as one WARC file.
 func writeWARC(j *job) error {
 	segment := ""
 	return j.captures(func(m *member) error {
@@ -66,7 +66,8 @@ func writeWARC(j *job) error {
 	})
 }
 
-// writeCDXJ writes an index of the archive's own segments and of linked files: of what may be shown.
+// writeCDXJ writes an index of the archive's segments and linked files, without captures that
+// may not be shown.
 func writeCDXJ(j *job) error {
 	lines := extsort.New(j.dir())
 	defer lines.Close()
@@ -83,7 +84,7 @@ func writeCDXJ(j *job) error {
 	return j.writeSorted(lines)
 }
 
-// writeSorted writes lines in their order.
+// writeSorted writes lines in sorted order.
 func (j *job) writeSorted(lines *extsort.Sorter) error {
 	for line, err := range lines.Sorted() {
 		if err != nil {

@@ -26,8 +26,8 @@ import (
 	"curtsy/storage/warc"
 )
 
-// site has pages of every permit. /same is /hidden's twin in content under a
-// header that allows it: its original is withheld.
+// site has pages with every permit. /same has the content of /hidden under a header that allows
+// it; the original is withheld.
 const site = `
 -- / --
 <!DOCTYPE html><title>start =1</title><a href="/a">a</a> <a href="/a2">a</a> <a href="/hidden">h</a> <a href="/unlisted">u</a> <a href="/late">l</a> <a href="/short">s</a>
@@ -63,7 +63,7 @@ Content-Type: text/html
 <title>late</title>SECRET-EXPIRED <a href="/late2">the same, met after it</a>
 `
 
-// crawled is an archive of the site.
+// crawled returns an archive of the site.
 func crawled(t *testing.T) (*storage.Archive, weburl.URL) {
 	t.Helper()
 	_, seed := crawltest.Site(t, site)
@@ -85,7 +85,7 @@ func write(t *testing.T, a *storage.Archive, out string, o export.Options) (*exp
 	return r, b
 }
 
-// records are the records of a WARC file: types and URLs, and all blocks.
+// records returns the records of a WARC file as types and URLs, and all blocks.
 func records(t *testing.T, b []byte) (list []string, blocks string) {
 	t.Helper()
 	r := warc.NewReader(bytes.NewReader(b), 0)
@@ -117,7 +117,7 @@ func TestOnlyWhatMayBeShownLeaves(t *testing.T) {
 		captures int
 	}{
 		{before, "SECRET-EXPIRED", 8},
-		// /late2 is a revisit of /late: what it refers to is out, and so is it.
+		// /late2 is a revisit of /late: since what it refers to is excluded, it is too.
 		{after, "", 6},
 	} {
 		out := filepath.Join(t.TempDir(), "out.warc.gz")
@@ -179,8 +179,8 @@ func TestWACZ(t *testing.T) {
 	}
 }
 
-// A capture that brought 304 is in the WARC, and not in the index: readers take it
-// for a redirect, and would show that in place of the page.
+// A 304 capture is in the WARC but not in the index: readers would take it for a redirect, and
+// show it in place of the page.
 func TestTheIndexOfAWACZHasNo304(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -260,8 +260,9 @@ func TestAnonymous(t *testing.T) {
 	}
 }
 
-// A killed export leaves a file, or a directory where it made a mirror or a bag: the next
-// one removes it, unless something in it is so young that another may be at work.
+// A killed export leaves a temporary file, or a directory for a mirror or a bag: the next
+// export removes it, unless it contains something so recent that another process may be writing
+// it.
 func TestWhatAKilledExportLeftIsRemoved(t *testing.T) {
 	t.Parallel()
 	a, seed := crawled(t)

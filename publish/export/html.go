@@ -8,7 +8,7 @@ import (
 
 func oursHTML(_ string, head []byte) bool { return bytes.Contains(head, []byte(mirror.SingleMark)) }
 
-// writeHTML writes one page with all that it is made of.
+// writeHTML writes one page with everything that it embeds.
 func writeHTML(j *job) error {
 	m, err := j.o.mirror()
 	if err != nil {

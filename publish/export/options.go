@@ -17,7 +17,7 @@ import (
 	"curtsy/usage"
 )
 
-// Format of an export.
+// Format is the format of an export.
 type Format string
 
 // Formats.
@@ -36,13 +36,13 @@ const (
 	BagIt    Format = "bagit"
 
 	Parquet   Format = "parquet"   // a table of Options.Data
-	JSONLZstd Format = "jsonl.zst" // the same as lines of JSON
+	JSONLZstd Format = "jsonl.zst" // the same as JSON Lines
 )
 
-// Unit is what an export counts.
+// Unit is what the count of an export refers to.
 type Unit string
 
-// Units: copies of what was fetched, pages, rows of a table.
+// Units: archived responses, pages, rows of a table.
 const (
 	Captures Unit = "capture"
 	Pages    Unit = "page"
@@ -50,18 +50,18 @@ const (
 	Records  Unit = "row" // of a table of Options.Data
 )
 
-// format is what there is to know of a format.
+// format describes a format.
 type format struct {
 	name  Format
-	end   string // of files; "" is the name
-	about string // what it is, for help
+	end   string // file name extension; "": name
+	about string // for the help text
 	unit  Unit
-	who   bool                                // it holds who crawled, and how
-	write func(*job) error                    // nil: BagIt, a directory
-	ours  func(path string, head []byte) bool // is this file, which begins so, an export?
+	who   bool                                // it names the crawler's operator and settings
+	write func(*job) error                    // nil: BagIt, which is a directory
+	ours  func(path string, head []byte) bool // whether an existing file, by its beginning, is such an export
 }
 
-// formats has a row for each format.
+// formats lists all formats.
 var formats = []format{
 	{WACZ, "", "records, index and pages in one zip (WACZ 1.1.1), for replayweb.page", Captures, true,
 		writeWACZ, oursWACZ},
@@ -83,19 +83,19 @@ var formats = []format{
 	{JSONLZstd, "", "the same as JSON, a row a line, compressed with zstd", Records, false, writeDataset, oursDataset},
 }
 
-// row is what there is to know of a format.
+// row returns the description of a format.
 func (f Format) row() *format {
 	i := slices.IndexFunc(formats, func(r format) bool { return r.name == f })
 	return &formats[i]
 }
 
-// Unit is what an export in the format counts.
+// Unit returns what an export in the format counts.
 func (f Format) Unit() Unit { return f.row().unit }
 
-// NamesCrawler says whether the format holds who crawled, and how.
+// NamesCrawler reports whether the format names the crawler's operator and settings.
 func (f Format) NamesCrawler() bool { return f.row().who }
 
-// Formats are the names of all formats.
+// Formats returns the names of all formats.
 func Formats() []string {
 	names := make([]string, len(formats))
 	for i, f := range formats {
@@ -104,7 +104,7 @@ func Formats() []string {
 	return names
 }
 
-// About says what each format is, a line each.
+// About describes each format on a line.
 func About() string {
 	var b strings.Builder
 	for _, f := range formats {
@@ -113,8 +113,7 @@ func About() string {
 	return b.String()
 }
 
-// FormatOf is the format of that name or, if that is empty, the one that the
-// file's ending says.
+// FormatOf returns the format of a name or, if name is empty, that of the extension of out.
 func FormatOf(name, out string) (Format, bool) {
 	base := "." + strings.TrimSuffix(strings.ToLower(filepath.Base(out)), ".gz")
 	for _, f := range formats {
@@ -128,68 +127,68 @@ func FormatOf(name, out string) (Format, bool) {
 // Options of an export.
 type Options struct {
 	Format Format
-	// Seed is the page to begin with.
+	// Seed is the main page.
 	Seed weburl.URL
-	Now  time.Time // when permits are asked; it is written as the time of the export
-	// At keeps, of each URL, the copy that stood for it then, and the record that
-	// it refers to; zero keeps all captures.
+	Now  time.Time // for permits; also written as the time of the export
+	// At, if not zero, limits the export to the copy of each URL that was current then, and the
+	// records that these copies refer to.
 	At time.Time
-	// Consent leaves out what does not permit a purpose; nil is any purpose.
+	// Consent leaves out what may not be used for a purpose; nil filters nothing.
 	Consent *Consent
 	// Software is the name and version of this program.
 	Software string
-	// Anonymous leaves out who crawled and how: seed, settings, operator and
-	// User-Agent of the warcinfo records, and all request and metadata records.
+	// Anonymous leaves out who crawled and how: seed, settings, operator and User-Agent of the
+	// warcinfo records, and all request and metadata records.
 	Anonymous bool
 	// Sign signs a WACZ; nil leaves it unsigned.
 	Sign *identity.Signer
-	// Force replaces a file that no export has made.
+	// Force allows to replace a file that is not an export.
 	Force bool
-	// Table writes the rows of CSV and JSONL, and says how many there are and how
-	// many may not be listed.
+	// Table writes the rows of CSV and JSONL, and returns their number and the number of URLs
+	// that may not be listed.
 	Table func(w io.Writer) (rows, unlisted int, err error)
-	// Known gives all URLs that the crawl knows, for CrawlLog and BagIt.
+	// Known yields all URLs of the frontier, for CrawlLog and BagIt.
 	Known inventory.EachKnown
-	// Single is the page that HTML holds.
+	// Single is the page to export as HTML.
 	Single weburl.URL
-	// Mirror makes the options of a mirror: ZIM and HTML hold what a mirror does.
+	// Mirror makes the options of the mirror that ZIM and HTML are made of.
 	Mirror func() (mirror.Options, error)
-	// Data is what Parquet and JSONLZstd hold.
+	// Data selects the table for Parquet and JSONLZstd.
 	Data Dataset
-	// Main leaves navigation, banners and forms out of the texts of pages.
+	// Main leaves navigation, banners and forms out of the text of pages.
 	Main bool
-	// Watch is told how many captures are done, now and then.
+	// Watch, if not nil, is called now and then with the progress in captures.
 	Watch func(done, total int)
 
-	is *format // that of Format
+	is *format // the description of Format
 }
 
-// Result is what an export did.
+// Result is the summary of an export.
 type Result struct {
 	Format   Format `json:"format"`
-	Captures int    `json:"captures"` // of responses and revisits
+	Captures int    `json:"captures"` // responses and revisits
 	Rows     int    `json:"rows"`     // of a table
 	Table    string `json:"table,omitempty"`
 	Pages    int    `json:"pages"`
-	Withheld int    `json:"withheld"` // captures that may not be shown, rows that may not be listed
+	Withheld int    `json:"withheld"` // captures that may not be shown, or rows that may not be listed
 	Bytes    int64  `json:"bytes"`    // of the file
-	// TooLarge are the parts of a page that were left out.
+	// TooLarge lists the parts of a page that were left out.
 	TooLarge []string `json:"too_large,omitempty"`
-	*Consent          // what was asked for, counted; nil where nothing was
+	*Consent          // the counts of Options.Consent; nil without it
 
 	card *card // of a table
 }
 
-// Consent is what an export is for, and what becomes of it.
+// Consent is the purpose of an export, with counts of what it affects.
 type Consent struct {
 	Purpose  usage.Category `json:"purpose"`
-	Required bool           `json:"-"`        // leave out what says nothing, too
-	Refused  int            `json:"refused"`  // they say n
-	Unstated int            `json:"unstated"` // they say nothing
+	Required bool           `json:"-"`        // also leave out what states nothing
+	Refused  int            `json:"refused"`  // captures that state n
+	Unstated int            `json:"unstated"` // captures that state nothing
 }
 
-// Admits says whether what has these preferences may be given away for the purpose,
-// and counts it.
+// Admits reports whether a capture with these preferences may be exported for the purpose, and
+// counts it. A nil Consent admits everything.
 func (c *Consent) Admits(p usage.Preferences) bool {
 	if c == nil {
 		return true
@@ -207,16 +206,16 @@ func (c *Consent) permits(p usage.Preferences) bool {
 	return c == nil || p[c.Purpose] == usage.Yes || p[c.Purpose] == usage.Unknown && !c.Required
 }
 
-// ErrNotOurs says that OUT is a file that no export has made.
+// ErrNotOurs means that the output file exists and is not an export.
 var ErrNotOurs = errors.New("not an export of curtsy")
 
-// DiskError says that OUT could not be written.
+// DiskError means that the output could not be written.
 type DiskError struct{ Err error }
 
 func (e *DiskError) Error() string { return "write the export: " + e.Err.Error() }
 func (e *DiskError) Unwrap() error { return e.Err }
 
-// asDisk is an error of writing as a DiskError; nil for none.
+// asDisk wraps err in a DiskError; nil stays nil.
 func asDisk(err error) error {
 	if err == nil {
 		return nil

@@ -15,14 +15,14 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// outFile is an export while it is written, under another name.
+// outFile is an export being written under a temporary name.
 type outFile struct {
 	*os.File
-	name string // that it will have
-	err  error  // of the first write that failed
+	name string // its final name
+	err  error  // the first failed write
 }
 
-// create begins the file. It refuses to replace what no export has made.
+// create creates the file. It refuses to replace a file that is not an export.
 func create(out string, o *Options) (*outFile, error) {
 	if err := replaceable(out, o.Force, o.is.ours); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func create(out string, o *Options) (*outFile, error) {
 	return begin(out)
 }
 
-// begin begins a file that may come to stand at out.
+// begin creates a temporary file that place will rename to out.
 func begin(out string) (*outFile, error) {
 	dir, base := filepath.Split(out)
 	if dir == "" {
@@ -49,7 +49,7 @@ func begin(out string) (*outFile, error) {
 	return &outFile{File: f, name: out}, nil
 }
 
-// target is what a name leads to, so that a link to an export stays one.
+// target resolves symbolic links, so that a link to an export stays a link.
 func target(out string) string {
 	if real, err := filepath.EvalSymlinks(out); err == nil {
 		return real
@@ -57,11 +57,11 @@ func target(out string) string {
 	return out
 }
 
-// tmpMark is in the name of a file that is not finished.
+// tmpMark is part of the name of every unfinished file.
 const tmpMark = ".curtsy-new-"
 
-// sweep removes what a killed export left. One that is at work writes all the
-// time, so that something of it is never old.
+// sweep removes what killed exports left. A running export writes all the time, so its files
+// are never old.
 func sweep(dir, base string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -71,7 +71,7 @@ func sweep(dir, base string) {
 	}
 }
 
-// isOld says whether a file, or all of a directory, is as it was an hour ago.
+// isOld reports whether a file, or everything in a directory, is unchanged for an hour.
 func isOld(path string) bool {
 	err := filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -86,7 +86,7 @@ func isOld(path string) bool {
 	return err == nil
 }
 
-// Write remembers that the disk refused: whoever writes to it need not.
+// Write remembers the first error of the disk, so that callers may ignore it until seal.
 func (f *outFile) Write(p []byte) (int, error) {
 	n, err := f.File.Write(p)
 	if err != nil && f.err == nil {
@@ -96,13 +96,13 @@ func (f *outFile) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// discard removes the file, if it has not got its name.
+// discard closes the file and removes it if it was not placed.
 func (f *outFile) discard() {
 	f.Close()
 	os.Remove(f.Name())
 }
 
-// seal brings the octets of the file to the disk. Nothing is written to it any more.
+// seal syncs and closes the file.
 func (f *outFile) seal() (size int64, err error) {
 	if f.err != nil {
 		return 0, f.err
@@ -113,20 +113,20 @@ func (f *outFile) seal() (size int64, err error) {
 	return size, asDisk(errors.Join(err, f.Close()))
 }
 
-// place gives the file its name, once it is sealed.
+// place renames the sealed file to its final name.
 func (f *outFile) place() error {
 	if err := os.Rename(f.Name(), f.name); err != nil {
 		return &DiskError{err}
 	}
 	if d, err := os.Open(filepath.Dir(f.name)); err == nil {
-		_ = d.Sync() // not every file system can
+		_ = d.Sync() // not every file system supports this
 		d.Close()
 	}
 	return nil
 }
 
-// replaceable says whether a file may come to stand at out; ours knows an export by
-// its path and how it begins.
+// replaceable returns an error if out exists and may not be replaced; ours recognises an export
+// by its path and its beginning.
 func replaceable(out string, force bool, ours func(path string, head []byte) bool) error {
 	st, err := os.Lstat(out)
 	switch {
@@ -142,10 +142,10 @@ func replaceable(out string, force bool, ours func(path string, head []byte) boo
 	return fmt.Errorf("%s: %w", out, ErrNotOurs)
 }
 
-// ErrNoFile says that what stands at OUT is a directory, a device or a pipe.
+// ErrNoFile means that the output is a directory, a device or a pipe.
 var ErrNoFile = errors.New("not a regular file")
 
-// headOf is how a file begins; nothing where it cannot be read.
+// headOf returns the first octets of a file; nil if it cannot be read.
 func headOf(path string) []byte {
 	f, err := os.Open(path)
 	if err != nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// pack writes a zip file whose entries have their size and checksum in the
-// local header too, so that it can be read from the front and from the back.
-// Both are known when an entry is written, and are put there then.
+// pack writes a zip file whose local headers have sizes and checksums too, so that it can be
+// read as a stream. They are patched into the header once an entry is complete.
 type pack struct {
 	f     *outFile
 	z     *zip.Writer
@@ -24,7 +23,7 @@ type pack struct {
 	files []resource
 }
 
-// resource is one entry, as datapackage.json names it.
+// resource is an entry as datapackage.json lists it.
 type resource struct {
 	Name  string `json:"name"`
 	Path  string `json:"path"`
@@ -32,11 +31,11 @@ type resource struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// entry is one file of the pack, while it is written.
+// entry is a zip entry being written.
 type entry struct {
 	p      *pack
 	fh     *zip.FileHeader
-	at     int64 // of the local header
+	at     int64 // offset of the local header
 	raw    io.Writer
 	packed int64         // octets written to raw
 	flate  *flate.Writer // nil: stored
@@ -45,8 +44,8 @@ type entry struct {
 	sum    hash.Hash
 }
 
-// The local header (APPNOTE.TXT 4.3.7), and the field of an entry that may grow
-// over 4 GiB (4.5.3).
+// Offsets in the local header (APPNOTE.TXT 4.3.7), and the Zip64 extra field of entries that
+// may exceed 4 GiB (4.5.3).
 const (
 	atCRC       = 14
 	headerSize  = 30
@@ -55,7 +54,7 @@ const (
 	zip64Needed = 45
 )
 
-// create begins an entry; most is the size that it may grow to.
+// create begins an entry of at most most octets.
 func (p *pack) create(name string, method uint16, most int64) (*entry, error) {
 	if err := p.z.Flush(); err != nil {
 		return nil, err
@@ -85,7 +84,7 @@ func (p *pack) create(name string, method uint16, most int64) (*entry, error) {
 	return e, err
 }
 
-// rawWriter counts what goes to the file.
+// rawWriter counts the octets written to the file.
 type rawWriter struct{ e *entry }
 
 func (w rawWriter) Write(p []byte) (int, error) {
@@ -106,7 +105,7 @@ func (e *entry) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// close ends the entry and puts what is known now into its header.
+// close completes the entry and patches its local header.
 func (e *entry) close() error {
 	if e.flate != nil {
 		if err := e.flate.Close(); err != nil {
@@ -123,7 +122,7 @@ func (e *entry) close() error {
 	if err := e.patch(); err != nil {
 		return asDisk(err)
 	}
-	e.fh.Extra = nil // the directory gets one of its own where it needs it
+	e.fh.Extra = nil // archive/zip writes its own into the central directory if needed
 	e.p.files = append(e.p.files, resource{Name: path.Base(e.fh.Name), Path: e.fh.Name,
 		Hash: fmt.Sprintf("sha256:%x", e.sum.Sum(nil)), Bytes: e.size})
 	return nil
@@ -146,7 +145,7 @@ func (e *entry) patch() error {
 	return err
 }
 
-// add writes an entry that is in memory.
+// add writes b as an entry.
 func (p *pack) add(name string, method uint16, b []byte) error {
 	e, err := p.create(name, method, int64(len(b)))
 	if err != nil {

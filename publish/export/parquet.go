@@ -6,15 +6,15 @@ import (
 	"os"
 )
 
-// groupOctets is about what a row group holds before it is compressed. What is
-// compressed of one waits in memory until it is full.
+// groupOctets is the approximate uncompressed size of a row group. Its compressed pages are
+// held in memory until the group is complete.
 const groupOctets = 48 << 20
 
-// parquetRows are the rows of an Apache Parquet file.
+// parquetRows writes the rows of an Apache Parquet file.
 type parquetRows[T any] struct {
 	w    *parquet.GenericWriter[T]
 	one  [1]T
-	size int // of the row group
+	size int // of the current row group
 }
 
 func newParquet[T any](j *job) *parquetRows[T] {
@@ -24,7 +24,7 @@ func newParquet[T any](j *job) *parquetRows[T] {
 		parquet.KeyValueMetadata("curtsy.table", j.r.Table),
 		parquet.KeyValueMetadata("curtsy.seed", j.o.Seed.String()),
 		parquet.PageBufferSize(1<<20),
-		parquet.SkipPageBounds("text"), // they would be two whole texts
+		parquet.SkipPageBounds("text"), // bounds would repeat two complete texts
 	)}
 }
 
@@ -42,7 +42,7 @@ func (p *parquetRows[T]) write(row *T, size int) error {
 
 func (p *parquetRows[T]) close() error { return p.w.Close() }
 
-// oursParquet says whether a file ends as an export of this program does.
+// oursParquet reports whether a file is a Parquet export of this program, by its footer.
 func oursParquet(path string, _ []byte) bool {
 	f, err := os.Open(path)
 	if err != nil {

@@ -12,19 +12,19 @@ import (
 	"curtsy/usage"
 )
 
-// What is remembered of a capture that may be shown, beside where it lies.
+// Flags of a capture that may be shown.
 const (
-	flagPage = 1 << iota // it stands for its URL, is a page, and may be listed
-	flagText             // and its text may be given away as a whole
+	flagPage = 1 << iota // it is a page, is current for its URL, and may be listed
+	flagText             // and its text may be exported in full
 )
 
-// place is one capture, as it is sorted: by segment and offset.
+// place is where a capture is, as sorted: by segment and offset.
 type place struct {
 	segment string
 	offset  int64
 	ref     crawllog.Ref
 	flags   byte
-	use     usage.Preferences // what the owner says about its use
+	use     usage.Preferences // the owner's usage preferences
 }
 
 func (p place) line() []byte {
@@ -47,16 +47,16 @@ func placeOf(line []byte) place {
 	}
 }
 
-// choice is the captures that may be shown.
+// choice is the sorted list of captures to export.
 type choice struct {
 	*job
-	needed map[crawllog.Ref]bool // with Options.At: what the captures chosen refer to
+	needed map[crawllog.Ref]bool // with Options.At: what the chosen captures refer to
 	places *extsort.Sorter
 	count  int
-	pages  bool // pages alone
+	pages  bool // only pages
 }
 
-// choose asks about every capture of the archive.
+// choose goes through all captures of the archive.
 func (j *job) choose() (*choice, error) {
 	c := &choice{job: j, needed: map[crawllog.Ref]bool{}, places: extsort.New(j.dir()),
 		pages: j.o.is.unit == Pages || j.o.is.unit == Records && j.o.Data.Table != "captures"}
@@ -86,7 +86,7 @@ func (c *choice) histories(step func([]*crawllog.Visit) error) error {
 	return nil
 }
 
-// need notes what the copy that stood for a URL refers to: a revisit is of no use
+// need notes the capture that the copy current at Options.At refers to: a revisit is useless
 // without it, and it may be of another URL.
 func (c *choice) need(visits []*crawllog.Visit) error {
 	if v := publish.CurrentAt(visits, c.o.At, c.a.VisitsAt); v != nil && v.Refers != nil {
@@ -95,7 +95,7 @@ func (c *choice) need(visits []*crawllog.Visit) error {
 	return nil
 }
 
-// add takes in the captures of one URL.
+// add chooses captures of one URL.
 func (c *choice) add(visits []*crawllog.Visit) error {
 	permits := publish.Permits(visits, c.o.Now, c.a.VisitsAt)
 	stands := crawllog.Current(visits, c.a.VisitsAt)
@@ -136,8 +136,8 @@ func (c *choice) add(visits []*crawllog.Visit) error {
 	return nil
 }
 
-// original says whether the record that a revisit refers to may be shown: one
-// that refers to nothing is of no use.
+// original reports whether the capture that a revisit refers to may be shown; without it the
+// revisit is useless.
 func (c *choice) original(v *crawllog.Visit, visits []*crawllog.Visit, permits []publish.Permit) (bool, error) {
 	if v.Refers == nil {
 		return true, nil
@@ -154,7 +154,7 @@ func (c *choice) original(v *crawllog.Visit, visits []*crawllog.Visit, permits [
 		visits[i].Kept == crawllog.KeptResponse, nil
 }
 
-// isPage says whether people would call it a page of the site.
+// isPage reports whether a visit is an HTML page.
 func isPage(v *crawllog.Visit) bool {
 	t := http1.MediaType(v.ContentType)
 	html := t == "text/html" || t == "application/xhtml+xml" || t == "" && v.Title != ""

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// spool is a temporary file that is written first and then read.
+// spool is a temporary file that is written and then read.
 type spool struct {
 	f *os.File
 	w *bufio.Writer
@@ -17,7 +17,7 @@ func newSpool(dir string) (*spool, error) {
 	if err != nil {
 		return nil, &DiskError{err}
 	}
-	_ = os.Remove(f.Name()) // where an open file can be removed, a kill leaves nothing
+	_ = os.Remove(f.Name()) // on Unix, the file vanishes even if the process is killed
 	return &spool{f: f, w: bufio.NewWriterSize(f, 256<<10)}, nil
 }
 
@@ -26,7 +26,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	return n, asDisk(err)
 }
 
-// rewind ends the writing; s.f is then read from its beginning.
+// rewind flushes what was written and goes to the beginning of s.f for reading.
 func (s *spool) rewind() (size int64, err error) {
 	if err = s.w.Flush(); err == nil {
 		if size, err = s.f.Seek(0, io.SeekCurrent); err == nil {

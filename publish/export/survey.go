@@ -11,20 +11,20 @@ import (
 	"curtsy/publish/corpus"
 )
 
-// survey is what is known of the texts of all pages before a row is written. It keeps
-// the texts in a temporary file until then, so that each page is read once.
+// survey collects what depends on all pages before the first row is written. Texts are spooled
+// to a temporary file, so that each page is read once.
 type survey struct {
 	*job
 	blocks   *corpus.Blocks
 	clusters *corpus.Clusters
-	first    map[int]string // by number: the first page of each cluster
-	number   int            // of the page that is told of next
+	first    map[int]string // the first page of each cluster, by the page's number
+	number   int            // of the next page for tell
 
 	file   *spool
 	in     *zstd.Encoder
-	learnt *gob.Encoder // to in
+	learnt *gob.Encoder // writes to in
 	out    *zstd.Decoder
-	texts  *gob.Decoder // from out
+	texts  *gob.Decoder // reads from out
 }
 
 func newSurvey(j *job) (*survey, error) {
@@ -48,7 +48,7 @@ func (s *survey) close() {
 	_ = s.clusters.Close()
 }
 
-// linesOf are the texts of blocks that may be shown.
+// linesOf returns the displayable text of each block.
 func linesOf(blocks []htmlmeta.Block) (lines []string) {
 	for i := range blocks {
 		if text := blocks[i].Shown(""); text != "" {
@@ -76,7 +76,7 @@ func (s *survey) learn(m *member) error {
 	return s.learnt.Encode(t)
 }
 
-// told is what is known of a page before all are.
+// told is what a page alone tells about itself, without the rest of the site.
 type told struct {
 	Text     string
 	Language string // of its main text, ISO 639-3
@@ -95,7 +95,7 @@ func (s *survey) read(p htmlmeta.Page) (t told) {
 	return t
 }
 
-// find ends the learning.
+// find completes the survey; then tell may be called.
 func (s *survey) find() error {
 	if err := s.clusters.Find(); err != nil {
 		return asDisk(err)
@@ -112,8 +112,8 @@ func (s *survey) find() error {
 	return err
 }
 
-// tell fills in what depends on all pages, and the text. Pages come in the order in
-// which they were learnt.
+// tell fills in the text of a row and what depends on all pages. Pages must come in the order
+// of learn.
 func (s *survey) tell(row *pageRow) error {
 	number := s.number
 	s.number++

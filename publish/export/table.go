@@ -18,7 +18,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Dataset is what a file of rows (Parquet, JSONLZstd) holds.
+// Dataset selects the table of a Parquet or JSONLZstd file.
 type Dataset struct {
 	Table   string // one of Tables; "" is the first
 	Links   inventory.Options
@@ -27,13 +27,13 @@ type Dataset struct {
 
 // Tables are the tables of a Dataset:
 //
-//	pages     the pages that may be listed, as they stand now, with their text
-//	captures  the captures that may be shown, as in a CDXJ
-//	links     each page's links, each target once, and what they lead to
+//	pages     the pages that may be listed, in their current version, with their text
+//	captures  the captures that may be shown, as in CDXJ
+//	links     the links of each page, each target once, and their status
 //	changes   the URLs that changed since a time
 var Tables = []string{"pages", "captures", "links", "changes"}
 
-// tables write them.
+// tables maps each table to the function that writes it.
 var tables = map[string]func(*job) error{
 	"pages": writePages, "captures": writeCaptures, "links": writeLinks, "changes": writeChanges,
 }
@@ -51,17 +51,18 @@ func writeDataset(j *job) error {
 	return write(j)
 }
 
-// rows writes the rows of a table as they come.
+// rows writes the rows of a table.
 type rows[T any] interface {
-	// write takes a row of about so many octets.
+	// write writes a row of about size octets.
 	write(row *T, size int) error
 	close() error
 }
 
-// rowOctets is about what a row takes beside its texts.
+// rowOctets is the approximate size of a row without its texts.
 const rowOctets = 300
 
-// writeRows writes the rows that give puts, each with about how many octets its texts have.
+// writeRows writes the rows that give passes to put, each with the approximate size of its
+// texts.
 func writeRows[T any](j *job, give func(put func(row *T, size int) error) error) error {
 	var w rows[T]
 	if j.o.Format == Parquet {
@@ -80,7 +81,7 @@ func writeRows[T any](j *job, give func(put func(row *T, size int) error) error)
 	return cmp.Or(err, w.close())
 }
 
-// jsonRows are lines of JSON in one frame of zstd (RFC 8878).
+// jsonRows writes JSON Lines in one Zstandard frame (RFC 8878).
 type jsonRows[T any] struct {
 	z *zstd.Encoder
 	w *bufio.Writer
@@ -146,7 +147,7 @@ func writePages(j *job) error {
 // writeLinks writes the links of the pages that may be listed.
 func writeLinks(j *job) error {
 	seed := maphash.MakeSeed()
-	left := map[uint64]bool{} // pages that must not be named, by a hash of their URL
+	left := map[uint64]bool{} // pages that must not be published, by a hash of their URL
 	links := j.o.Data.Links
 	links.Visits = func(visits []*crawllog.Visit) {
 		v, p := publish.CurrentPermit(visits, j.o.Now, j.a.VisitsAt)
@@ -177,7 +178,7 @@ func writeLinks(j *job) error {
 	})
 }
 
-// writeChanges writes what changed, as far as it may be listed.
+// writeChanges writes the changes that may be listed.
 func writeChanges(j *job) error {
 	return writeRows(j, func(put func(*changeRow, int) error) error {
 		for c, err := range changes.Of(j.ctx, j.a, j.o.Data.Changes) {
@@ -200,7 +201,7 @@ func writeChanges(j *job) error {
 	})
 }
 
-// changeOf is the row of a change, and how many octets its texts have.
+// changeOf makes the row of a change, and returns the size of its texts.
 func changeOf(c *changes.Change) (row *changeRow, size int) {
 	row = &changeRow{URL: c.URL, Change: string(c.Kind), Title: c.Title, Now: c.Now.At.UTC(), Reason: c.Reason,
 		Passages: []passage{}}
@@ -218,7 +219,7 @@ func changeOf(c *changes.Change) (row *changeRow, size int) {
 type linkRow struct {
 	From    string `parquet:"from" json:"from"`
 	To      string `parquet:"to" json:"to"`
-	Status  int    `parquet:"status" json:"status"` // of the target itself; 0: it was not asked for
+	Status  int    `parquet:"status" json:"status"` // of the target itself; 0: not requested
 	Broken  bool   `parquet:"broken" json:"broken"`
 	Verdict string `parquet:"verdict,dict" json:"verdict"`
 	Reason  string `parquet:"reason,dict" json:"reason"`
@@ -239,7 +240,7 @@ type passage struct {
 	Now string `parquet:"now" json:"now"`
 }
 
-// oursDataset says whether a file begins as a table of JSON does.
+// oursDataset reports whether a file begins like a JSONLZstd table.
 func oursDataset(_ string, head []byte) bool {
 	z, err := zstd.NewReader(bytes.NewReader(head))
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"curtsy/usage"
 )
 
-// useful is a site whose pages have different preferences.
+// useful is a site whose pages have different usage preferences.
 const useful = `
 -- /robots.txt --
 User-agent: *
@@ -62,7 +62,7 @@ func known(a *storage.Archive) inventory.EachKnown {
 	}
 }
 
-// tableOf are the rows of a table in both formats, which say the same.
+// tableOf returns the rows of a table, and checks that both formats have the same.
 func tableOf(t *testing.T, a *storage.Archive, o export.Options) []map[string]any {
 	t.Helper()
 	o.Now, o.Data.Links = time.Now(), inventory.Options{Known: known(a), Now: time.Now()}

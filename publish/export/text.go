@@ -15,10 +15,10 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// maxText is what is given away of a page's text, in octets.
+// maxText is the most octets exported of a page's text.
 const maxText = 1 << 20
 
-// textOf is the text of a page; of one that cannot be decoded, what can be read.
+// textOf extracts the text of a page, or of the part of it that can be decoded.
 func textOf(a *storage.Archive, v *crawllog.Visit, main bool) ([]htmlmeta.Block, error) {
 	p, err := publish.ReadPage(a, v)
 	if publish.IsOfArchive(err) || p.Header == nil {
@@ -34,11 +34,11 @@ func blocksOf(p htmlmeta.Page, main bool) []htmlmeta.Block {
 	return htmlmeta.ReadWholeText(p, maxText)
 }
 
-// joined is the text that may be shown, a line a block.
+// joined returns the displayable text, one block per line.
 func joined(blocks []htmlmeta.Block) string { return strings.Join(linesOf(blocks), "\n") }
 
-// writeText writes the text of all pages that may be listed and quoted in full,
-// in the order in which they were kept. Each begins with its front matter.
+// writeText writes the text of all pages that may be listed and quoted in full, in the order of
+// the archive, each after its front matter.
 func writeText(j *job) error {
 	read := plainText(j.o.Main)
 	if j.o.Format == MD {
@@ -63,8 +63,7 @@ func writeText(j *job) error {
 	return err
 }
 
-// writeFront writes what stands before the text of a page; w keeps its error to itself
-// until it is flushed.
+// writeFront writes the YAML front matter of a page. w reports errors when it is flushed.
 func writeFront(w *bufio.Writer, m *member) {
 	v := m.v
 	fmt.Fprintf(w, "---\nurl: %q\ntitle: %q\ncaptured: %s\n", v.URL, v.Title, v.At.UTC().Format(time.RFC3339))
@@ -72,13 +71,13 @@ func writeFront(w *bufio.Writer, m *member) {
 		fmt.Fprintf(w, "lang: %q\n", v.Lang)
 	}
 	if len(m.use) > 0 {
-		use, _ := json.Marshal(m.use) // of strings: no error; a JSON object is YAML
+		use, _ := json.Marshal(m.use) // cannot fail for strings; JSON is valid YAML
 		fmt.Fprintf(w, "usage: %s\n", use)
 	}
 	fmt.Fprint(w, "---\n\n")
 }
 
-// plainText is the text of a page, an empty line after each block.
+// plainText extracts the text of a page, with an empty line after each block.
 func plainText(main bool) func(*storage.Archive, *crawllog.Visit) (string, error) {
 	return func(a *storage.Archive, v *crawllog.Visit) (string, error) {
 		blocks, err := textOf(a, v, main)
@@ -86,7 +85,7 @@ func plainText(main bool) func(*storage.Archive, *crawllog.Visit) (string, error
 	}
 }
 
-// markdownOf makes Markdown of a page, under its title where it begins without a
+// markdownOf converts a page to Markdown, and puts its title on top if it begins without a
 // heading.
 func markdownOf(w *markdown.Writer) func(*storage.Archive, *crawllog.Visit) (string, error) {
 	return func(a *storage.Archive, v *crawllog.Visit) (string, error) {

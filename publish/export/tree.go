@@ -9,17 +9,17 @@ import (
 	"curtsy/publish/mirror"
 )
 
-// site is a mirror that is made for an export, and is gone after it.
+// site is a temporary mirror made for an export.
 type site struct {
 	dir   string
 	root  *os.Root
 	files []mirror.File
-	start string // name of the file to begin with
+	start string // name of the main page's file
 	res   *mirror.Result
 }
 
-// mirrored makes a mirror beside the export: its names, permits and rewriting are
-// those of curtsy mirror.
+// mirrored makes a mirror beside the export, with the names, permits and rewriting of the
+// mirror command.
 func (j *job) mirrored() (_ *site, err error) {
 	m, err := j.o.mirror()
 	if err != nil {
@@ -50,14 +50,14 @@ func (j *job) mirrored() (_ *site, err error) {
 	return s, err
 }
 
-// mirror is the options of a mirror that holds what the export may.
+// mirror returns the options of a mirror that holds what the export may hold.
 func (o *Options) mirror() (mirror.Options, error) {
 	m, err := o.Mirror()
 	m.Now, m.At, m.Admits = o.Now, o.At, o.Consent.Admits
 	return m, err
 }
 
-// ofMirror is an error of a mirror as one of an export.
+// ofMirror converts an error of a mirror to one of the export.
 func ofMirror(err error) error {
 	var disk *mirror.DiskError
 	if errors.As(err, &disk) {
@@ -73,7 +73,7 @@ func (s *site) close() {
 	os.RemoveAll(s.dir)
 }
 
-// touch says that the export is at work (see sweep).
+// touch updates the modification times, so that sweep sees that the export is running.
 func (f *outFile) touch(dir string) {
 	now := time.Now()
 	_ = os.Chtimes(f.Name(), now, now)

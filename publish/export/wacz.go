@@ -19,10 +19,10 @@ import (
 	"curtsy/usage"
 )
 
-// waczVersion is that of the specification (specs.webrecorder.net/wacz/1.1.1).
+// waczVersion is the version of the specification (specs.webrecorder.net/wacz/1.1.1).
 const waczVersion = "1.1.1"
 
-// wacz writes the records, their index and the pages as one zip.
+// wacz writes records, index and pages as one zip.
 type wacz struct {
 	*job
 	pack  *pack
@@ -30,7 +30,7 @@ type wacz struct {
 	lines int64 // octets in cdx
 	pages *pages
 
-	segment string // that is copied
+	segment string // being copied
 	entry   *entry
 }
 
@@ -47,7 +47,7 @@ func writeWACZ(j *job) (err error) {
 	return w.finish()
 }
 
-// add copies the records of one capture and notes it for index and pages.
+// add copies the records of a capture and adds it to the index and the pages.
 func (w *wacz) add(m *member) error {
 	if err := w.open(m); err != nil {
 		return err
@@ -65,9 +65,9 @@ func (w *wacz) add(m *member) error {
 	return w.pages.add(m)
 }
 
-// index notes a capture for the index, but not one that brought 304: readers take
-// it for a redirect and show an empty page (wabac.js 2.25, remotearchivedb.ts).
-// Without it they show what it confirmed.
+// index adds a capture to the index, unless it is a 304: readers take it for a redirect and
+// show an empty page (wabac.js 2.25, remotearchivedb.ts). Without the 304 in the index they
+// show the capture that it confirmed.
 func (w *wacz) index(m *member, offset int64) error {
 	if m.v.Status == http.StatusNotModified {
 		return nil
@@ -92,7 +92,8 @@ func (w *wacz) open(m *member) error {
 	if err != nil {
 		return err
 	}
-	// An anonymous warcinfo record may be a little longer than the original, as may be what was not compressed.
+	// An anonymous warcinfo record may be a little longer than the original, and so may be
+	// recompressed records.
 	if w.entry, err = w.pack.create("archive/"+m.segment, zip.Store, st.Size()+st.Size()/1000+maxInfo); err != nil {
 		return err
 	}
@@ -126,11 +127,11 @@ func (w *wacz) finish() error {
 	return w.pack.z.Close()
 }
 
-// perMember is how many lines of the index a gzip member holds.
+// perMember is the number of index lines per gzip member.
 const perMember = 1024
 
-// writeIndex writes the CDXJ in members that can be read one by one, and the
-// list of their first keys.
+// writeIndex writes the compressed CDXJ, whose gzip members can be read separately, and its
+// secondary index (ZipNum).
 func (w *wacz) writeIndex() error {
 	e, err := w.pack.create("indexes/index.cdx.gz", zip.Store, w.lines+(1<<20))
 	if err != nil {
@@ -155,13 +156,13 @@ func (w *wacz) writeIndex() error {
 	return w.pack.add("indexes/index.idx", zip.Deflate, idx.Bytes())
 }
 
-// indexMember gathers the lines of one gzip member.
+// indexMember collects the lines of one gzip member.
 type indexMember struct {
 	e     *entry
 	idx   *bytes.Buffer
 	lines bytes.Buffer
 	count int
-	first string // key and time of the first line
+	first string // key and timestamp of the first line
 }
 
 func (b *indexMember) add(line []byte) error {
@@ -183,7 +184,7 @@ func (b *indexMember) flush() error {
 	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	_, _ = z.Write(b.lines.Bytes()) // a bytes.Buffer does not fail
+	_, _ = z.Write(b.lines.Bytes()) // writing to a bytes.Buffer cannot fail
 	_ = z.Close()
 	fmt.Fprintf(b.idx, `%s {"offset": %d, "length": %d, "digest": "sha256:%x", "filename": "index.cdx.gz"}`+"\n",
 		b.first, b.e.size, packed.Len(), sha256.Sum256(packed.Bytes()))
@@ -193,7 +194,7 @@ func (b *indexMember) flush() error {
 	return err
 }
 
-// datapackage is the description of a WACZ (§5.2.5).
+// datapackage is datapackage.json (§5.2.5).
 type datapackage struct {
 	Profile      string     `json:"profile"`
 	WACZVersion  string     `json:"wacz_version"`
@@ -243,15 +244,15 @@ type page struct {
 	TS    string `json:"ts"`
 	Title string `json:"title,omitempty"`
 	Text  string `json:"text,omitempty"`
-	// Usage is what the owner says about use: programs that know no such field pass it over.
+	// Usage holds the owner's usage preferences; other programs ignore unknown fields.
 	Usage usage.Preferences `json:"usage,omitempty"`
 }
 
-// pages gathers the lines of pages.jsonl: a zip takes one entry at a time.
+// pages collects pages.jsonl in a spool, since a zip is written one entry at a time.
 type pages struct {
 	*job
 	spool *spool
-	main  page // where a reader begins
+	main  page // the main page
 	first time.Time
 }
 
@@ -268,7 +269,7 @@ func newPages(j *job) (*pages, error) {
 	return &pages{job: j, spool: s}, err
 }
 
-// add notes a page that may be listed, with its text where that is allowed.
+// add adds a page that may be listed, with its text if that may be exported.
 func (p *pages) add(m *member) error {
 	v := m.v
 	line := page{ID: strings.ReplaceAll(strings.TrimPrefix(v.Record.ID, "urn:uuid:"), "-", ""),

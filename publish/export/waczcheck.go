@@ -22,8 +22,7 @@ import (
 	"curtsy/storage/warc"
 )
 
-// signedData is a signature of a WACZ (wacz-auth 0.1.0): by a key, or by the
-// certificate of a domain.
+// signedData is a WACZ signature (wacz-auth 0.1.0), by a key or by a domain's certificate.
 type signedData struct {
 	Hash       string `json:"hash"`
 	Created    string `json:"created"`
@@ -42,45 +41,45 @@ type digestFile struct {
 	Signed *signedData `json:"signedData,omitempty"`
 }
 
-// authVersion is that of the specification (specs.webrecorder.net/wacz-auth/0.1.0).
+// authVersion is the version of the specification (specs.webrecorder.net/wacz-auth/0.1.0).
 const authVersion = "0.1.0"
 
-// WACZReport is what a check of a WACZ found.
+// WACZReport is the result of checking a WACZ.
 type WACZReport struct {
-	Files    int       `json:"files"` // of the zip
+	Files    int       `json:"files"` // in the zip
 	Records  int       `json:"records"`
 	Lines    int       `json:"lines"` // of the index
 	Problems []Problem `json:"problems"`
-	// SignedBy is the public key whose signature is good, or the domain, and who issued its certificate; "" if
-	// there is none.
+	// SignedBy is the public key of a valid signature, or the domain and the issuer of its
+	// certificate; "" if there is no valid signature.
 	SignedBy string `json:"signed_by"`
-	SignedAt string `json:"signed_at,omitempty"` // as the signer says
+	SignedAt string `json:"signed_at,omitempty"` // as stated by the signer
 }
 
-// Problem is one thing that is wrong.
+// Problem is a fault in a file of the WACZ.
 type Problem struct {
 	File string `json:"file"`
 	What string `json:"what"`
 }
 
-// Bounds of a check: octets of a file that is read whole, and problems that are listed.
+// Limits of a check: octets of a file read into memory, and problems listed.
 const (
 	maxWhole    = 64 << 20
 	maxProblems = 1000
 )
 
-// waczCheck is a check under way.
+// waczCheck is a running check.
 type waczCheck struct {
 	z    *zip.ReadCloser
 	r    *WACZReport
 	seed maphash.Seed
-	// at has what each record of the WARC files is: a hash of URL and digest.
+	// at maps the position of each WARC record to a hash of its URL and digest.
 	at map[string]uint64
 }
 
-// CheckWACZ reads a WACZ of any program and holds its parts against each other: files
-// against datapackage.json, that against its digest and signature, records against
-// their digests, and the index against the records.
+// CheckWACZ checks a WACZ of any program: files against datapackage.json, datapackage.json
+// against its digest and signature, records against their digests, and the index against the
+// records. Faults of the WACZ are in the report; an error means that the file cannot be opened.
 func CheckWACZ(file string) (*WACZReport, error) {
 	z, err := zip.OpenReader(file)
 	if errors.Is(err, zip.ErrFormat) {
@@ -112,7 +111,7 @@ func (c *waczCheck) problem(file, what string, args ...any) {
 	}
 }
 
-// read gives a file of the zip to a check. An error is a problem.
+// read runs a check on a file of the zip. Errors are recorded as problems.
 func (c *waczCheck) read(f *zip.File, check func(*zip.File, io.Reader) error) {
 	if strings.HasSuffix(f.Name, "/") {
 		return
@@ -127,7 +126,7 @@ func (c *waczCheck) read(f *zip.File, check func(*zip.File, io.Reader) error) {
 	}
 }
 
-// decode reads a file of JSON; nil, and a problem, if it cannot be read.
+// decode reads a JSON file; on failure it records a problem and returns nil.
 func (c *waczCheck) decode(name string, to any) (text []byte) {
 	f, err := c.z.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -149,7 +148,7 @@ func (c *waczCheck) decode(name string, to any) (text []byte) {
 	return text
 }
 
-// described checks datapackage.json, its digest, and the files that it names.
+// described checks datapackage.json, its digest, and the files that it lists.
 func (c *waczCheck) described() {
 	var d datapackage
 	text := c.decode("datapackage.json", &d)
@@ -169,7 +168,7 @@ func (c *waczCheck) described() {
 	}
 }
 
-// resource holds a file against its size and hash.
+// resource checks the size and hash of a file.
 func (c *waczCheck) resource(r resource) {
 	f, err := c.z.Open(r.Path)
 	if err != nil {
@@ -189,7 +188,7 @@ func (c *waczCheck) resource(r resource) {
 	}
 }
 
-// digest holds datapackage.json against its digest, and that against its signature.
+// digest checks the hash of datapackage.json and the signature of that hash.
 func (c *waczCheck) digest(text []byte) {
 	const name = "datapackage-digest.json"
 	var d digestFile
@@ -224,8 +223,9 @@ func (c *waczCheck) signature(name string, d *digestFile) {
 	c.r.SignedBy, c.r.SignedAt = by, s.Created
 }
 
-// certified says whose certificate has signed: one of the domain at the time that the signer names, by
-// an authority of the system's. Anybody can make another.
+// certified checks a signature by certificate, and says whose it is. The certificate must be
+// for the domain, valid at the time stated by the signer and issued by an authority that the
+// system trusts; anybody can make another.
 func (s *signedData) certified() (string, error) {
 	certificate, err := identity.VerifyCertificate(s.DomainCert, s.Signature, s.Hash)
 	if err != nil {
@@ -233,7 +233,7 @@ func (s *signedData) certified() (string, error) {
 	}
 	at, err := time.Parse(time.RFC3339, s.Created)
 	if err != nil {
-		at, err = time.Parse("2006-01-02T15:04:05", s.Created) // of UTC, as Python writes it
+		at, err = time.Parse("2006-01-02T15:04:05", s.Created) // UTC, in Python's format
 	}
 	if err != nil || s.Domain == "" {
 		return "", fmt.Errorf("by a certificate, for the domain %q at %q, which cannot be checked", s.Domain, s.Created)
@@ -248,14 +248,13 @@ func (s *signedData) certified() (string, error) {
 	return fmt.Sprintf("%s, whose certificate %s has issued", s.Domain, issuer), nil
 }
 
-// key is what stands for a record in the check of the index. Programs write the digest
-// there in another form than in the record.
+// key hashes URL and digest of a record. The digest is decoded first, because index and record
+// may encode it differently.
 func (c *waczCheck) key(url, digest string) uint64 {
 	return maphash.String(c.seed, url+"\x00"+string(warc.DigestOctets(digest)))
 }
 
-// records reads a WARC file, as any program writes them, and checks the digests of its
-// records.
+// records reads a WARC file of any program and checks the digests of its records.
 func (c *waczCheck) records(f *zip.File, r io.Reader) error {
 	if f.Method != zip.Store {
 		c.problem(f.Name, "is compressed in the zip: readers look for records by their offset")
@@ -281,7 +280,7 @@ func (c *waczCheck) records(f *zip.File, r io.Reader) error {
 	}
 }
 
-// record checks one record, to its end.
+// record reads one record to its end and checks it.
 func (c *waczCheck) record(name string, w *warc.Foreign, h *warc.ForeignRecord) {
 	c.r.Records++
 	if h.At.Inside == 0 {
@@ -300,7 +299,8 @@ func (c *waczCheck) record(name string, w *warc.Foreign, h *warc.ForeignRecord) 
 	}
 }
 
-// index checks that each line leads to a record of its URL and digest, and the order.
+// index checks that the lines are sorted and that each leads to a record with its URL and
+// digest.
 func (c *waczCheck) index(f *zip.File, in io.Reader) (err error) {
 	if strings.HasSuffix(f.Name, ".gz") {
 		if in, err = gzip.NewReader(in); err != nil {

@@ -16,7 +16,7 @@ import (
 	"curtsy/publish/export"
 )
 
-// changed is a WACZ with one of its files changed.
+// changed returns a WACZ with one of its files changed.
 func changed(t *testing.T, wacz []byte, name string, change func([]byte) []byte) string {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(wacz), int64(len(wacz)))
@@ -104,7 +104,7 @@ func TestASignedWACZIsChecked(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.name, r.Problems, c.want)
 		}
 	}
-	// as other programs write the digests of an index
+	// other programs omit the "sha256:" of digests in an index
 	bare := func(b []byte) []byte {
 		r, err := gzip.NewReader(bytes.NewReader(b))
 		if err != nil {

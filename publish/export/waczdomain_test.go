@@ -22,13 +22,13 @@ import (
 	"curtsy/publish/export"
 )
 
-// authority is one that issues certificates.
+// authority is a certificate authority.
 type authority struct {
 	key  *ecdsa.PrivateKey
 	cert *x509.Certificate
 }
 
-// trusted is the one authority that the tests of this package trust.
+// trusted is the only authority that the tests of this package trust.
 var trusted *authority
 
 func TestMain(m *testing.M) {
@@ -57,7 +57,7 @@ func newAuthority(name string) *authority {
 		NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC)})
 }
 
-// issue makes a certificate with a key; of none a root.
+// issue makes a certificate with a key; a root if no issuer is given.
 func (a *authority) issue(c *x509.Certificate) *authority {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -100,7 +100,7 @@ func TestAWACZSignedForADomain(t *testing.T) {
 		chain       []*authority
 		domain      string
 		created     string
-		want        string // of the report: who has signed, or the problem
+		want        string // in the report: who has signed, or the problem
 	}{
 		"of a trusted authority, over another": {good, good, []*authority{between}, "h.example", "2024-05-06T07:08:09Z",
 			"signed: h.example, whose certificate Trusted has issued"},

@@ -24,18 +24,18 @@ func oursZIM(_ string, head []byte) bool {
 	return bytes.HasPrefix(head, []byte("ZIM\x04")) && bytes.Contains(head, []byte("curtsy/"))
 }
 
-// zimSite writes what a mirror holds as a ZIM file.
+// zimSite writes a mirror as a ZIM file.
 type zimSite struct {
 	*job
 	*site
 	file  *zim.Writer
-	byURL map[string]string // names of files that are no redirects
+	byURL map[string]string // names of files that are not redirects
 	langs map[language.Base]int
-	title string // of the page to begin with
+	title string // of the main page
 }
 
-// writeZIM writes the pages of the site for Kiwix: a mirror's files under their names,
-// its redirects as such.
+// writeZIM writes the site for Kiwix: the files of a mirror under their names, with its
+// redirects as ZIM redirects.
 func writeZIM(j *job) error {
 	s, err := j.mirrored()
 	if err != nil {
@@ -106,17 +106,17 @@ func (z *zimSite) add(f mirror.File) error {
 	return z.file.Add(p, int64(len(text)), bytes.NewReader(text))
 }
 
-// hasFragment says whether a page that stands for a redirect leads to a place within
-// another: a redirect of ZIM cannot.
+// hasFragment reports whether the mirror's stub of a redirect leads to a fragment, which ZIM
+// redirects cannot express.
 func (z *zimSite) hasFragment(name string) bool {
-	stub, _ := z.root.ReadFile(name) // if it fails, so does what needs it
+	stub, _ := z.root.ReadFile(name) // if this fails, opening the file fails too
 	_, to, _ := bytes.Cut(stub, []byte("; url="))
 	to, _, _ = bytes.Cut(to, []byte(`"`))
 	return bytes.IndexByte(to, '#') >= 0
 }
 
-// page says what a page is called, and whether readers may suggest it: noindex keeps
-// it out of lists, and the title of the first page out of the file's.
+// page sets a page's title, and whether readers may suggest it. A noindex page is not
+// suggested, and its title is not used as the title of the file.
 func (z *zimSite) page(p *zim.Page, f mirror.File) {
 	visits := z.a.VisitsAt(f.URL)
 	until := visits
@@ -154,8 +154,8 @@ func baseOf(v *crawllog.Visit) (language.Base, bool) {
 	return base, sure != language.No
 }
 
-// describe says what the file is (https://wiki.openzim.org/wiki/Metadata): the lengths
-// are those that zimcheck allows.
+// describe writes the metadata (https://wiki.openzim.org/wiki/Metadata), within the lengths
+// that zimcheck allows.
 func (z *zimSite) describe() error {
 	host := z.o.Seed.Host()
 	lang, short, most := "und", "mul", 0
@@ -182,12 +182,12 @@ func (z *zimSite) describe() error {
 	return z.file.Illustration(icon.PNG(z.a, z.o.Seed.String(), z.o.Now))
 }
 
-// oneLine is text without breaks, and without what no line can hold.
+// oneLine joins text to one line, without invalid UTF-8 and NUL.
 func oneLine(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "")), " ")
 }
 
-// cut shortens text to n characters.
+// cut truncates text to n characters.
 func cut(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s

@@ -98,14 +98,14 @@ func TestTheTitleOfAZIMMayBeListed(t *testing.T) {
 		_, b := write(t, crawltest.Open(t, dir), out, export.Options{Format: export.ZIM, Seed: seed, Now: time.Now(),
 			Mirror: func() (mirror.Options, error) { return mirror.Options{Seed: seed, Complete: true}, nil }})
 		text := string(b)
-		for at := b; ; at = at[4:] { // its clusters (RFC 8878)
+		for at := b; ; at = at[4:] { // its clusters are Zstandard frames (RFC 8878)
 			i := bytes.Index(at, []byte("\x28\xb5\x2f\xfd"))
 			if i < 0 {
 				break
 			}
 			at = at[i:]
 			cluster, _ := zstd.NewReader(bytes.NewReader(at), zstd.WithDecoderConcurrency(1))
-			plain, _ := io.ReadAll(cluster) // what follows it is none
+			plain, _ := io.ReadAll(cluster) // an error: the data after it is not a frame
 			text += string(plain)
 			cluster.Close()
 		}

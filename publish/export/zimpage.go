@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// What zimcheck takes for a reference wherever it stands, even in text, and
-// references to nothing, which it takes for broken ones.
+// These match what zimcheck takes for a reference even in text, and empty references, which it
+// takes for broken ones.
 var (
 	likeLink  = regexp.MustCompile(`( (?:href|src) *= *)(["'])`)
 	emptyHref = regexp.MustCompile(`( href *= *)(?:""|'')`)
@@ -19,10 +19,9 @@ var (
 // rawText are the elements whose text has no character references.
 var rawText = []string{"script", "style", "xmp", "iframe", "noembed", "noframes", "plaintext"}
 
-// zimPage is a page with the same document in a form in which zimcheck finds the
-// references that browsers do: quotes in text are character references, what is
-// commented out is gone, and a reference to nothing names the page, own. Scripts are
-// left alone.
+// zimPage rewrites a page so that zimcheck finds the same references as browsers: quotes in
+// text become character references, comments are removed, and empty references name the page
+// itself (own). Scripts are left alone.
 func zimPage(page []byte, own string) []byte {
 	if !likeLink.Match(page) && !emptyHref.Match(page) && !emptySrc.Match(page) {
 		return page
@@ -33,7 +32,7 @@ func zimPage(page []byte, own string) []byte {
 	for {
 		kind := t.Next()
 		if kind == html.ErrorToken {
-			out.Write(t.Raw()) // an end within a tag
+			out.Write(t.Raw()) // the page ends within a tag
 			return out.Bytes()
 		}
 		text := t.Raw()
@@ -57,7 +56,7 @@ func zimPage(page []byte, own string) []byte {
 	}
 }
 
-// quoted is a reference in text with its quote as a character reference.
+// quoted replaces the quote at the end of found by a character reference.
 func quoted(found []byte) []byte {
 	entity := "&#34;"
 	if found[len(found)-1] == '\'' {

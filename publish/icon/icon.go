@@ -1,4 +1,4 @@
-// Package icon answers: what picture stands for a site?
+// Package icon makes an icon for an archived site.
 package icon
 
 import (
@@ -28,31 +28,32 @@ import (
 // Size is the side of a picture, in pixels.
 const Size = 48
 
-// maxIcon bounds what is read of an icon, in octets; maxSide in pixels of a side, and
-// maxIcons how many are read of a page that names more.
+// Limits: maxIcon is the most octets read of an icon, maxSide the longest side in pixels,
+// maxIcons the most icons tried.
 const (
 	maxIcon  = 1 << 20
 	maxSide  = 2048
 	maxIcons = 16
 )
 
-// PNG is the picture of an archived site, Size by Size pixels: the largest of its
-// icons that is kept, may be shown and can be read, or else a pattern made of its
-// host. The pixels are encoded anew: no octet of the site's is in it.
+// PNG returns an icon for an archived site as a PNG file of Size by Size pixels: the largest of
+// its archived icons that may be shown and can be decoded, otherwise a pattern derived from the
+// host. The image is re-encoded, so that it holds no octets of the site.
 func PNG(a *storage.Archive, seed string, now time.Time) []byte {
 	picture := largestIcon(a, seed, now)
 	if picture == nil {
-		u, _ := weburl.Parse(seed) // a seed that is none has the pattern of ""
+		u, _ := weburl.Parse(seed) // an invalid seed gets the pattern of ""
 		picture = pattern(u.Host())
 	}
 	small := image.NewNRGBA(image.Rect(0, 0, Size, Size))
 	draw.CatmullRom.Scale(small, fitted(picture.Bounds()), picture, picture.Bounds(), draw.Over, nil)
 	var b bytes.Buffer
-	_ = png.Encode(&b, small) // a bytes.Buffer does not fail
+	_ = png.Encode(&b, small) // writing to a bytes.Buffer cannot fail
 	return b.Bytes()
 }
 
-// fitted is the largest place in the picture that has the shape of another.
+// fitted returns the largest centered rectangle of Size by Size pixels with the aspect ratio of
+// b.
 func fitted(b image.Rectangle) image.Rectangle {
 	side := max(b.Dx(), b.Dy())
 	w, h := max(1, Size*b.Dx()/side), max(1, Size*b.Dy()/side)
@@ -60,7 +61,7 @@ func fitted(b image.Rectangle) image.Rectangle {
 	return image.Rect(x, y, x+w, y+h)
 }
 
-// largestIcon is nil if no icon can be read.
+// largestIcon returns the widest icon; nil if none can be decoded.
 func largestIcon(a *storage.Archive, seed string, now time.Time) (best image.Image) {
 	urls := icons(a, seed)
 	for _, url := range urls[:min(len(urls), maxIcons)] {
@@ -71,8 +72,8 @@ func largestIcon(a *storage.Archive, seed string, now time.Time) (best image.Ima
 	return best
 }
 
-// icons are the URLs of the icons that a page names (HTML, "Link type icon"), and of
-// the one that browsers ask for where it names none.
+// icons lists the URLs of /favicon.ico and of the icons that a page names (HTML, "Link type
+// icon").
 func icons(a *storage.Archive, page string) (urls []string) {
 	if u, err := weburl.Parse(page); err == nil {
 		urls = append(urls, u.Origin()+"/favicon.ico")
@@ -81,7 +82,7 @@ func icons(a *storage.Archive, page string) (urls []string) {
 	if v == nil {
 		return urls
 	}
-	links, _ := publish.Links(a, v) // an icon that cannot be found is none
+	links, _ := publish.Links(a, v) // icons that cannot be read are skipped
 	for _, l := range links {
 		if slices.ContainsFunc(strings.Fields(l.Rel), func(r string) bool { return strings.HasSuffix(r, "icon") }) {
 			urls = append(urls, l.URL.String())
@@ -90,7 +91,7 @@ func icons(a *storage.Archive, page string) (urls []string) {
 	return urls
 }
 
-// kept is the picture at a URL, nil if there is none that may be shown.
+// kept returns the image archived at a URL; nil if there is none that may be shown.
 func kept(a *storage.Archive, url string, now time.Time) image.Image {
 	v, permit := publish.CurrentPermit(a.VisitsAt(url), now, a.VisitsAt)
 	if !permit.Show {
@@ -109,7 +110,7 @@ func kept(a *storage.Archive, url string, now time.Time) image.Image {
 	return p
 }
 
-// decode decodes a picture that is not larger than an icon; nil where it cannot be.
+// decode decodes an image of at most maxSide pixels a side.
 func decode(b []byte) (image.Image, error) {
 	if bytes.HasPrefix(b, []byte("\x00\x00\x01\x00")) {
 		b = largest(b)
@@ -122,8 +123,7 @@ func decode(b []byte) (image.Image, error) {
 	return p, err
 }
 
-// largest is the largest picture of an ICO file, as a PNG or a BMP file; nil where it
-// holds none.
+// largest extracts the largest image of an ICO file as a PNG or BMP file; nil if there is none.
 func largest(ico []byte) (best []byte) {
 	if len(ico) < 6 {
 		return nil
@@ -134,7 +134,7 @@ func largest(ico []byte) (best []byte) {
 		if e+16 > len(ico) {
 			break
 		}
-		width := (int(ico[e])+255)%256 + 1 // 0 is 256
+		width := (int(ico[e])+255)%256 + 1 // 0 means 256
 		size, at := uint64(binary.LittleEndian.Uint32(ico[e+8:])), uint64(binary.LittleEndian.Uint32(ico[e+12:]))
 		if at+size > uint64(len(ico)) || size < 40 || width <= side {
 			continue
@@ -147,8 +147,8 @@ func largest(ico []byte) (best []byte) {
 	return bitmap(best)
 }
 
-// bitmap puts the header of a BMP file in front of what an ICO file holds: there, the
-// height counts a mask behind the picture.
+// bitmap adds the BMP file header that images in ICO files lack. It halves the height, which in
+// ICO includes the mask.
 func bitmap(dib []byte) []byte {
 	dib = bytes.Clone(dib)
 	header, bits := binary.LittleEndian.Uint32(dib), binary.LittleEndian.Uint16(dib[14:])
@@ -163,7 +163,7 @@ func bitmap(dib []byte) []byte {
 	return append(file, dib...)
 }
 
-// pattern is a picture made of a name: the same name has the same picture.
+// pattern draws a picture from a hash of name.
 func pattern(name string) image.Image {
 	sum := sha256.Sum256([]byte(name))
 	const cells, side, margin = 5, 8, 4

@@ -21,7 +21,7 @@ func square(side int) image.Image {
 	return p
 }
 
-// ico is an ICO file of the pictures, each with the width that its entry states.
+// ico returns an ICO file of the pictures, each with the width that its entry states.
 func ico(widths []int, pictures ...[]byte) []byte {
 	b := []byte{0, 0, 1, 0, byte(len(pictures)), 0}
 	at := len(b) + 16*len(pictures)
@@ -46,7 +46,7 @@ func TestPicturesThatAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	inICO := bytes.Clone(dib.Bytes()[14:])
-	binary.LittleEndian.PutUint32(inICO[8:], 64) // the height of the mask, too
+	binary.LittleEndian.PutUint32(inICO[8:], 64) // twice the height, as it includes the mask
 	huge := bytes.Clone(small.Bytes())
 	binary.BigEndian.PutUint32(huge[16:], 1<<30)
 	for _, c := range []struct {

@@ -1,8 +1,7 @@
-// Package inventory answers: which URLs does the archive know, what became of
-// each, and what links to what? It is the table behind the commands list and
-// links and behind the report.
+// Package inventory lists the URLs that an archive knows, what became of each, and the links
+// between them. The commands list and links and the report are based on it.
 //
-// Nothing is stored for it. What became of a URL the frontier and the visits
-// say; the links of a page are among its facts. Memory grows
-// with the number of URLs (some 60 octets each), not with that of links.
+// Nothing is stored for it: the frontier and the visits say what became of a URL, and the links
+// of a page are among its facts. Memory grows by some 60 octets per URL, and not with the
+// number of links.
 package inventory

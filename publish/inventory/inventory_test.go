@@ -65,7 +65,7 @@ Location: /circle
 
 ` + chain(24)
 
-// chain are so many redirects, each to the next.
+// chain returns so many redirects, each to the next.
 func chain(n int) (text string) {
 	for i := range n {
 		text += fmt.Sprintf("-- /chain%d --\nHTTP 302\nLocation: /chain%d\n\n", i, i+1)
@@ -73,7 +73,7 @@ func chain(n int) (text string) {
 	return text
 }
 
-// crawled archives the site; open gives what the tests read.
+// crawled archives the site; open returns what the tests read.
 func crawled(t *testing.T) (*sitetest.Site, *storage.Archive, inventory.EachKnown) {
 	t.Helper()
 	s, seed := crawltest.Site(t, site)

@@ -17,18 +17,18 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Link is one link of a page and what its target answered.
+// Link is a link of a page with what is known of its target.
 type Link struct {
 	From    string  `json:"from"`
 	To      string  `json:"to"`
-	Status  int     `json:"status"` // of the target itself; 0: it was not asked for
+	Status  int     `json:"status"` // of the target itself; 0: not requested
 	Broken  bool    `json:"broken"`
 	Verdict Verdict `json:"verdict"`
-	Reason  string  `json:"reason"` // why it is broken, or why it was not asked for
+	Reason  string  `json:"reason"` // why it is broken, or why it was not requested
 
-	hidden   bool       // From must not be named
-	Fragment string     `json:"-"` // without its '#'; To is without it
-	URL      weburl.URL `json:"-"` // To; zero where it is none
+	hidden   bool       // From must not be published
+	Fragment string     `json:"-"` // without '#'; not part of To
+	URL      weburl.URL `json:"-"` // To; zero if it is not a URL
 }
 
 // Verdict is what is known of a link's target.
@@ -37,12 +37,12 @@ type Verdict string
 // The verdicts on a link.
 const (
 	OK        Verdict = "ok"
-	IsBroken  Verdict = "broken"    // an error, no answer, a redirect that leads nowhere, a URL that is none
+	IsBroken  Verdict = "broken"    // an error, no answer, a redirect that leads nowhere, an invalid URL
 	Undecided Verdict = "undecided" // the URL failed and will be retried
-	Unchecked Verdict = "unchecked" // it was not asked for
+	Unchecked Verdict = "unchecked" // not requested
 )
 
-// judged sets the verdict by what the archive says.
+// judged sets the verdict; waits means that the target is queued.
 func (l *Link) judged(waits bool) {
 	switch {
 	case l.Broken:
@@ -56,28 +56,28 @@ func (l *Link) judged(waits bool) {
 	}
 }
 
-// Target is a broken URL with the pages that lead to it.
+// Target is a broken URL with the pages that link to it.
 type Target struct {
 	URL    string
 	Status int
 	Reason string
-	On     []string // the first of the pages
-	Links  int      // how many lead there
-	Hidden int      // of them, those that must not be named
+	On     []string // the first pages, at most examples
+	Links  int      // number of links to it
+	Hidden int      // those of them on pages that must not be published
 }
 
-// examples is how many pages a Target names.
+// examples is the most pages that a Target names.
 const examples = 3
 
-// Targets are the broken URLs of a site, each once: what links, report and mirror
-// call broken. Those that most pages lead to come first.
+// Targets collects the broken URLs of a site, each once. It defines what the outlets links,
+// report and mirror call broken.
 type Targets struct {
 	by    map[string]*Target
 	Total int // links, broken or not
-	Pages int // that have a broken one
+	Pages int // pages with a broken link
 }
 
-// Add takes in the links of a page.
+// Add adds the links of a page.
 func (t *Targets) Add(links []Link) {
 	t.Total += len(links)
 	had := false
@@ -108,7 +108,7 @@ func (t *Targets) Add(links []Link) {
 	}
 }
 
-// Links is how many links are broken.
+// Links returns the number of broken links.
 func (t *Targets) Links() (n int) {
 	for _, to := range t.by {
 		n += to.Links
@@ -116,7 +116,7 @@ func (t *Targets) Links() (n int) {
 	return n
 }
 
-// List gives them in order.
+// List returns the targets, those with most links first.
 func (t *Targets) List() []*Target {
 	return slices.SortedFunc(maps.Values(t.by),
 		func(a, b *Target) int { return cmp.Or(b.Links-a.Links, strings.Compare(a.URL, b.URL)) })
@@ -126,30 +126,29 @@ func (t *Targets) List() []*Target {
 type Options struct {
 	Known EachKnown
 	Now   time.Time
-	// Fold gives the URL that the site's Clean-param makes of another one; nil
-	// folds nothing.
+	// Fold applies the site's Clean-param to a URL; nil changes nothing.
 	Fold func(weburl.URL) (weburl.URL, bool)
-	// Fragments gives each fragment that a link names as a link of its own.
+	// Fragments yields each fragment of a target as a link of its own.
 	Fragments bool
-	// Visits, which may be nil, is called with the visits of each URL, as they are
-	// read for the links: who wants them too need not read them again.
+	// Visits, which may be nil, is called with the visits of each URL as they are read, so that
+	// a caller need not read them again.
 	Visits func(visits []*crawllog.Visit)
 }
 
-// Site is the pages of an archive whose links can be told, and what became of all URLs.
+// Site holds the pages of an archive whose links may be read, and the state of all URLs.
 type Site struct {
 	*targets
 	a     *storage.Archive
 	pages []publish.Page
 }
 
-// Read reads what is known of all URLs, and which pages have links that can be told.
+// Read reads the state of all URLs, and which pages have links that may be read.
 func Read(ctx context.Context, a *storage.Archive, o Options) (*Site, error) {
 	t, pages, err := readTargets(ctx, a, o)
 	return &Site{t, a, pages}, err
 }
 
-// Links is Read, and Links of what it gives.
+// Links calls Read and then Site.Links.
 func Links(ctx context.Context, a *storage.Archive, o Options, each func(from string, links []Link) error) error {
 	s, err := Read(ctx, a, o)
 	if err != nil {
@@ -158,8 +157,8 @@ func Links(ctx context.Context, a *storage.Archive, o Options, each func(from st
 	return s.Links(ctx, each)
 }
 
-// Places calls each with what fragments of the URLs of pages may name, where all of it is
-// known; it is valid until each returns.
+// Places calls each with the fragment identifiers (ids and names) of each page, unless their
+// list is incomplete. ids is valid until each returns.
 func (s *Site) Places(ctx context.Context, each func(url string, p publish.Page, ids []string)) error {
 	return s.eachFacts(ctx, func(p publish.Page, said *facts.Facts) error {
 		if !said.Capped {
@@ -169,8 +168,7 @@ func (s *Site) Places(ctx context.Context, each func(url string, p publish.Page,
 	})
 }
 
-// eachFacts calls each with what the pages say, one after another; it is valid until each
-// returns.
+// eachFacts calls each with the facts of every page; they are valid until each returns.
 func (s *Site) eachFacts(ctx context.Context, each func(publish.Page, *facts.Facts) error) error {
 	var page facts.Facts
 	for _, p := range s.pages {
@@ -184,10 +182,10 @@ func (s *Site) eachFacts(ctx context.Context, each func(publish.Page, *facts.Fac
 	return nil
 }
 
-// Links calls each with all links of one page, page by page, each target once, and each
-// fragment of it where o.Fragments says so; the list is valid until each returns. The
-// links of a page whose body is not kept, or may not be shown, are unknown; of those,
-// and of sitemaps and redirects, it gives the broken URLs that they led to first.
+// Links calls each with the links of a page, page by page: each target once, or once per
+// fragment with o.Fragments. The list is valid until each returns. Pages whose body is not
+// archived or may not be shown have no links here; broken URLs found only through them, through
+// sitemaps or redirects come last, with the URL that led there.
 func (s *Site) Links(ctx context.Context, each func(from string, links []Link) error) error {
 	var list []Link
 	n := -1
@@ -212,7 +210,7 @@ func (s *Site) Links(ctx context.Context, each func(from string, links []Link) e
 	return s.unmentioned(s.a, each)
 }
 
-// Broken gives the broken URLs of an archive.
+// Broken returns the broken URLs of an archive.
 func Broken(ctx context.Context, a *storage.Archive, o Options) (*Targets, error) {
 	var t Targets
 	err := Links(ctx, a, o, func(_ string, links []Link) error {
@@ -222,8 +220,8 @@ func Broken(ctx context.Context, a *storage.Archive, o Options) (*Targets, error
 	return &t, err
 }
 
-// readable is the visit whose body tells the links of a page, and what may be done with
-// it; ok is false where they cannot or may not be read, and where the page is gone.
+// readable returns the current visit of a page and its permit; ok is false if its links cannot
+// or may not be read, or if the page is gone.
 func readable(a *storage.Archive, visits []*crawllog.Visit, now time.Time) (v *crawllog.Visit, p publish.Permit,
 	ok bool) {
 	v, last := crawllog.Current(visits, a.VisitsAt), visits[len(visits)-1]
@@ -260,7 +258,7 @@ func (t *targets) linksOf(list []Link, page *facts.Facts) []Link {
 
 var plain = []htmlmeta.Fragment{{}}
 
-// fragmentsOf takes those of a link off the front of a list, which is by link.
+// fragmentsOf removes the fragments of a link from the front of a list sorted by link.
 func fragmentsOf(list *[]htmlmeta.Fragment, link int) (named []htmlmeta.Fragment) {
 	from := 0
 	for from < len(*list) && (*list)[from].Link < link {
@@ -274,8 +272,8 @@ func fragmentsOf(list *[]htmlmeta.Fragment, link int) (named []htmlmeta.Fragment
 	return named
 }
 
-// unmentioned gives the broken URLs that no page read above links to: those of
-// sitemaps, of redirects and of pages whose bodies are not kept.
+// unmentioned yields the broken URLs that no page read above links to: those from sitemaps,
+// redirects and pages whose bodies are not archived.
 func (t *targets) unmentioned(a *storage.Archive, each func(string, []Link) error) error {
 	vias := vias{a: a, now: t.o.Now}
 	return t.o.Known(func(k Known) error {
@@ -292,13 +290,12 @@ func (t *targets) unmentioned(a *storage.Archive, each func(string, []Link) erro
 	})
 }
 
-// isLink says whether somebody named the URL. Nobody links to the robots.txt
-// that every crawler asks for, nor to a name that was made up to learn what the
-// site answers for what it does not have. Of what another crawler asked for
-// that is known by its last hop.
+// isLink reports whether the URL was found as a link. Not links are the robots.txt of each
+// origin, and URLs made up to probe the site's answer to missing pages. URLs imported from
+// another crawler's archive are judged by their last hop.
 func isLink(k Known) bool {
 	if hop, imported := strings.CutPrefix(k.How, judge.HowImported); imported {
-		return strings.Contains("LERM", hop) // not what was inferred, nor what a script may name
+		return strings.Contains("LERM", hop) // not inferred (I), and not speculative (X)
 	}
 	return k.How != "robots.txt" && k.How != "imported" && !strings.HasPrefix(k.How, "probe")
 }

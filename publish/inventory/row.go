@@ -12,20 +12,20 @@ import (
 	"curtsy/usage"
 )
 
-// Known is what the frontier says of one URL.
+// Known is what the frontier knows of one URL.
 type Known struct {
 	ID     uint64
 	URL    string
 	Class  string       // "robots", "sitemap", "requisite", "page", "disregarded"
 	State  string       // "queued", "fetched", "failed", "disregarded"
 	Reason judge.Reason // the rule behind the state
-	How    string       // the place in which it was found: "a href", "sitemap"
-	Via    uint64       // the URL that led here; 0 for a seed
+	How    string       // where it was found: "a href", "sitemap"
+	Via    uint64       // the id of the URL that led here; 0 for a seed
 	Depth  int
-	Orphan bool // only a sitemap names it
+	Orphan bool // only a sitemap lists it
 }
 
-// EachKnown calls each for every URL that the frontier knows.
+// EachKnown calls each for every URL of the frontier.
 type EachKnown func(each func(Known) error) error
 
 // KnownOf gives all URLs of a frontier: robots.txt files first, then sitemaps,
@@ -46,34 +46,33 @@ func KnownOf(f *frontier.Frontier) EachKnown {
 	}
 }
 
-// Row is one URL with what became of it.
+// Row is a URL with its state.
 type Row struct {
 	URL    string            `json:"url"`
 	State  string            `json:"state"`
 	Reason string            `json:"reason"` // in words
 	Rule   judge.Reason      `json:"why,omitzero"`
 	Status int               `json:"status"` // 0: no answer
-	Type   string            `json:"type"`   // the Content-Type as it was sent
+	Type   string            `json:"type"`   // the Content-Type as sent
 	Bytes  int64             `json:"bytes"`
 	Digest string            `json:"digest"`
-	First  *time.Time        `json:"first"` // the first and the last visit; null: none
+	First  *time.Time        `json:"first"` // first and last visit; null: none
 	Last   *time.Time        `json:"last"`
 	Depth  int               `json:"depth"`
 	Via    string            `json:"via"`
 	Title  string            `json:"title"`
-	Usage  usage.Preferences `json:"usage"` // what the owner says about use
+	Usage  usage.Preferences `json:"usage"` // the owner's usage preferences
 
 	Class  string          `json:"-"`
 	How    string          `json:"-"`
 	Orphan bool            `json:"-"`
-	Visit  *crawllog.Visit `json:"-"` // the visit that stands for the URL; nil: none
-	// Listed and ViaListed say whether the URL and Via may stand in what is
-	// published.
+	Visit  *crawllog.Visit `json:"-"` // the current visit; nil: none
+	// Listed and ViaListed report whether the URL and Via may be published.
 	Listed    bool `json:"-"`
 	ViaListed bool `json:"-"`
 }
 
-// Rows calls each for every URL, in the order in which the frontier gives them.
+// Rows calls each for every URL, in the frontier's order.
 func Rows(a *storage.Archive, known EachKnown, now time.Time, each func(*Row) error) error {
 	vias := vias{a: a, now: now}
 	return known(func(k Known) error {
@@ -93,8 +92,8 @@ func Rows(a *storage.Archive, known EachKnown, now time.Time, each func(*Row) er
 	})
 }
 
-// describe fills in what the visits say: the status is that of the latest, the
-// rest is of the visit that stands for the URL.
+// describe fills in what the visits say. The status is that of the latest visit, unless it was
+// 304; the rest is of the current visit.
 func (r *Row) describe(a *storage.Archive, visits []*crawllog.Visit, now time.Time) {
 	v := crawllog.Current(visits, a.VisitsAt)
 	if v == nil {
@@ -114,17 +113,17 @@ func (r *Row) describe(a *storage.Archive, visits []*crawllog.Visit, now time.Ti
 	}
 }
 
-// permit is what may be done with one of the visits of a URL.
+// permit returns the permit of one of the visits of a URL.
 func permit(a *storage.Archive, visits []*crawllog.Visit, v *crawllog.Visit, now time.Time) publish.Permit {
 	return publish.Permits(visits, now, a.VisitsAt)[slices.Index(visits, v)]
 }
 
-// vias names the URLs that led to others. Their visits hold their names, and
-// neighbours share them.
+// vias looks up the names of URLs by id, with a small cache: neighbouring URLs are often found
+// on the same page.
 type vias struct {
 	a    *storage.Archive
 	now  time.Time
-	last [256]via // by the last bits of their numbers
+	last [256]via // by the low bits of the id
 }
 
 type via struct {

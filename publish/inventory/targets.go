@@ -13,37 +13,35 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// maxHops is how many redirects are followed one after another.
+// maxHops is the most redirects followed in a row.
 const maxHops = 21
 
-// target is what became of a URL that links may lead to.
+// target is the state of a known URL.
 type target struct {
 	reason    uint32 // index in targets.reasons
 	status    int16
 	failed    bool
-	waits     bool  // it is queued
+	waits     bool  // queued
 	mentioned bool  // by a page that was read
-	page      int32 // the last page that led here
+	page      int32 // the last page that linked here
 }
 
-// targets says of every known URL what a link to it leads to. URLs are known by
-// a hash of 64 bits with a key of its own, so that no site can choose ones that
-// collide.
+// targets tells for every known URL what a link to it leads to. URLs are identified by a 64-bit
+// hash with a random key, so that no site can construct collisions.
 type targets struct {
 	o       Options
-	page    int32           // which is being read
-	strange map[string]bool // what it leads to and nothing is known of
+	page    int32           // the page being read
+	strange map[string]bool // unknown URLs that the current page links to
 	seed    maphash.Seed
-	by      map[uint64]int32 // places in all: no pointers, for a URL each
+	by      map[uint64]int32 // indices into all: without pointers, since there is one per URL
 	all     []target
-	moved   map[uint64]string // where redirects lead
-	hidden  []bool            // of each page that is read: it must not be named
+	moved   map[uint64]string // redirect targets
+	hidden  []bool            // per page read: it must not be published
 	reasons []string
 	index   map[string]uint32
 }
 
-// readTargets reads what is known of all URLs, and which pages have links that can
-// be told.
+// readTargets reads the state of all URLs, and which pages have links that may be read.
 func readTargets(ctx context.Context, a *storage.Archive, o Options) (t *targets, pages []publish.Page, err error) {
 	if o.Fold == nil {
 		o.Fold = func(u weburl.URL) (weburl.URL, bool) { return u, false }
@@ -78,7 +76,7 @@ func readTargets(ctx context.Context, a *storage.Archive, o Options) (t *targets
 	return t, pages, nil
 }
 
-// reasonOf is why a URL was not fetched; a URL that waits has no rule for it.
+// reasonOf says why a URL was not fetched; queued URLs have no rule.
 func reasonOf(k Known) string {
 	if k.State == "queued" && k.Reason.IsZero() {
 		return "queued"
@@ -86,7 +84,7 @@ func reasonOf(k Known) string {
 	return k.Reason.String()
 }
 
-// visited notes what the latest visit of a URL says.
+// visited records the latest visit of a URL.
 func (t *targets) visited(v *crawllog.Visit) {
 	if o := t.find(v.URL); o != nil {
 		o.status = int16(v.Status)
@@ -107,7 +105,7 @@ func (t *targets) at(key uint64) *target {
 	return nil
 }
 
-// intern keeps a text once: there are few distinct reasons.
+// intern stores each distinct text once; there are few.
 func (t *targets) intern(s string) uint32 {
 	i, ok := t.index[s]
 	if !ok {
@@ -117,8 +115,8 @@ func (t *targets) intern(s string) uint32 {
 	return i
 }
 
-// judge says what a link to u leads to; !first: the page being read has had one, whose
-// verdict stands, unless again.
+// judge judges a link to u. first is false if the page being read already linked to u; then l
+// has no verdict, unless again is set.
 func (t *targets) judge(u weburl.URL, again bool) (l Link, first bool) {
 	l.To, l.URL = u.String(), u
 	key := t.key(l.To)
@@ -132,7 +130,7 @@ func (t *targets) judge(u weburl.URL, again bool) (l Link, first bool) {
 		o.page = t.page
 	}
 	url := l.To
-	if folded, ok := t.o.Fold(u); ok { // another URL was fetched in its place
+	if folded, ok := t.o.Fold(u); ok { // the folded URL was fetched instead
 		if as := t.find(folded.String()); as != nil {
 			url, o, key = folded.String(), as, t.key(folded.String())
 		}
@@ -150,7 +148,7 @@ func (t *targets) judge(u weburl.URL, again bool) (l Link, first bool) {
 	return l, first
 }
 
-// End is where redirects of the site lead from a URL.
+// End follows the redirects from a URL and returns the last URL.
 func (t *targets) End(url string) string {
 	for range maxHops {
 		next, moved := t.moved[t.key(url)]
@@ -164,9 +162,8 @@ func (t *targets) End(url string) string {
 
 var inCircle = judge.Words(judge.Reason{Rule: judge.Location, Params: judge.Params{Text: judge.InCircle}})
 
-// redirected judges a link by the end of the redirects that it leads to.
-//
-// Where that is a circle all of it is mentioned: it is one broken link and not several.
+// redirected judges a link by the end of its redirects. All URLs of a redirect loop count as
+// mentioned, so that a loop is reported once.
 func (t *targets) redirected(l *Link, url string) {
 	seen := map[string]bool{}
 	for range maxHops {

@@ -9,23 +9,22 @@ import (
 	"curtsy/usage"
 )
 
-// Version is one visit of a URL with what became of it.
+// Version is one visit of a URL with its result.
 type Version struct {
 	URL      string            `json:"url"`
 	Captured time.Time         `json:"captured"`
 	Status   int               `json:"status"` // 0: no answer
-	Type     string            `json:"type"`   // the Content-Type as it was sent
+	Type     string            `json:"type"`   // the Content-Type as sent
 	Bytes    int64             `json:"bytes"`
 	Digest   string            `json:"digest"`
-	Kept     string            `json:"kept"`  // "response", "revisit", "withheld"; "" for nothing
-	Shown    bool              `json:"shown"` // it is what every outlet shows for the URL
-	Note     string            `json:"note"`  // what is to be said of it: suspect, cut off, withheld
+	Kept     string            `json:"kept"`  // "response", "revisit", "withheld"; "": nothing
+	Shown    bool              `json:"shown"` // the current visit, which every outlet shows
+	Note     string            `json:"note"`  // remarks: suspect, truncated, withheld
 	Title    string            `json:"title"`
-	Usage    usage.Preferences `json:"usage"` // what the owner says about its use
+	Usage    usage.Preferences `json:"usage"` // the owner's usage preferences
 }
 
-// Versions calls each for every visit, by URL in the order of discovery, the
-// oldest first.
+// Versions calls each for every visit, by URL in order of discovery, oldest first.
 func Versions(a *storage.Archive, now time.Time, each func(*Version) error) error {
 	for visits, err := range a.Histories() {
 		if err != nil {
@@ -51,8 +50,7 @@ func version(v *crawllog.Visit, p *publish.Permit, current bool, find crawllog.L
 	return r
 }
 
-// noteOf says why a visit is not shown for what it is, or how it differs from an
-// ordinary capture.
+// noteOf says why a visit is not shown, or how it differs from an ordinary capture.
 func noteOf(v *crawllog.Visit, p *publish.Permit, find crawllog.Lookup) string {
 	s := crawllog.StandingOf(v, find)
 	switch {

@@ -1,5 +1,5 @@
-// Package keep answers: which captures are kept when an archive is written anew
-// without the others? It looks at nothing but its arguments.
+// Package keep decides which captures a pruned archive keeps. It applies retention rules to
+// visits and changes nothing.
 package keep
 
 import (
@@ -15,19 +15,19 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Rules say which copies of a URL are kept: those that one of them keeps. The zero
-// value keeps what is shown, and no other copy.
+// Rules are retention rules: a copy of a URL is kept if one of them keeps it. The zero value
+// keeps the current copy only.
 type Rules struct {
-	Last    int             // the last versions: copies that differ from those before
-	Since   time.Time       // the copies from this time on, and the one that stood then; zero is none
-	Periods []Period        // the last copy of each
-	Find    crawllog.Lookup // where redirects lead; nil: nowhere
+	Last    int             // number of latest versions to keep; copies with the same digest are one version
+	Since   time.Time       // keep copies from this time on, and the one that was current then; zero: no such rule
+	Periods []Period        // keep the last copy of each period
+	Find    crawllog.Lookup // finds redirect targets; nil: none are found
 }
 
-// Period is a span of the calendar, UTC, of which the last copy is kept.
+// Period is a calendar period (UTC) of which the last copy is kept.
 type Period struct {
 	Span Span
-	Most int // of the last so many that have a copy; 0 is all
+	Most int // periods with a copy that are kept, counted from the latest; 0: all
 }
 
 // Span is the length of a period.
@@ -41,11 +41,10 @@ const (
 	Yearly  Span = "yearly"
 )
 
-// spans lists them all.
+// spans lists all spans.
 func spans() []Span { return []Span{Daily, Weekly, Monthly, Yearly} }
 
-// Add takes in a rule as people write it: last=3, monthly, daily=7; !ok if it is
-// none of these.
+// Add parses a rule (last=3, monthly, daily=7) and adds it; ok is false if it is not valid.
 func (r *Rules) Add(text string) (ok bool) {
 	name, number, counted := strings.Cut(text, "=")
 	n, err := strconv.Atoi(number)
@@ -63,10 +62,9 @@ func (r *Rules) Add(text string) (ok bool) {
 	return true
 }
 
-// Kept says of each visit of a URL, the oldest first, whether it is kept. Kept in
-// any case are the visit that is shown, the last one, those by which it is known
-// what may be shown and whether the page is gone, and every robots.txt: it is the
-// proof of what was allowed.
+// Kept reports for each visit of a URL, oldest first, whether it is kept. Always kept are the
+// current visit, the last one, those that determine the permit or that the page is gone, and
+// every robots.txt, as evidence of what was allowed.
 func (r *Rules) Kept(visits []*crawllog.Visit) []bool {
 	kept := make([]bool, len(visits))
 	r.needed(visits, kept)
@@ -78,7 +76,7 @@ func (r *Rules) Kept(visits []*crawllog.Visit) []bool {
 	return kept
 }
 
-// needed keeps what no rule can drop.
+// needed keeps what must be kept under any rules.
 func (r *Rules) needed(visits []*crawllog.Visit, kept []bool) {
 	if len(visits) == 0 {
 		return
@@ -100,7 +98,7 @@ func (r *Rules) needed(visits []*crawllog.Visit, kept []bool) {
 	}
 	since, gone := publish.GoneSince(visits, r.Find)
 	for i, v := range visits {
-		// The first and the last answer that it is gone say so together.
+		// The first and the last such answer together prove that the page is gone.
 		if gone && (v.At.Equal(since) || i > 0 && isGone(v) && !slices.ContainsFunc(visits[i+1:], isGone)) {
 			kept[i] = true
 		}
@@ -109,12 +107,12 @@ func (r *Rules) needed(visits []*crawllog.Visit, kept []bool) {
 
 func isGone(v *crawllog.Visit) bool { return v.Status == 404 || v.Status == 410 }
 
-// isCopy says whether a visit holds the page, whole; a redirect is one.
+// isCopy reports whether a visit holds the complete page or a redirect.
 func (r *Rules) isCopy(v *crawllog.Visit) bool {
 	return crawllog.StandingOf(v, r.Find).Rank >= crawllog.Limited
 }
 
-// newer keeps what is newer than a time, and the copy that stood then.
+// newer keeps the copies from Since on, and the copy that was current at Since.
 func (r *Rules) newer(visits []*crawllog.Visit, kept []bool) {
 	if r.Since.IsZero() {
 		return
@@ -127,8 +125,7 @@ func (r *Rules) newer(visits []*crawllog.Visit, kept []bool) {
 	}
 }
 
-// last keeps the first capture of each of the last versions: from it on the version
-// stood.
+// last keeps the first capture of each of the latest versions.
 func (r *Rules) last(visits []*crawllog.Visit, kept []bool) {
 	var firsts []int
 	before := -1
@@ -165,7 +162,7 @@ func (r *Rules) keep(p Period, visits []*crawllog.Visit, kept []bool) {
 	}
 }
 
-// of names the period that a time is in.
+// of names the period of a time.
 func (s Span) of(t time.Time) string {
 	switch s {
 	case Weekly:
@@ -179,8 +176,8 @@ func (s Span) of(t time.Time) string {
 	return t.Format(time.DateOnly)
 }
 
-// Dropped are the visits of an archive that the rules keep not. What a kept one
-// refers to for its payload is kept.
+// Dropped returns the visits of an archive that the rules drop, and how many are kept. A visit
+// whose payload a kept visit refers to is kept.
 func Dropped(a *storage.Archive, r *Rules) (drop map[crawllog.Ref]bool, kept int, err error) {
 	drop = map[crawllog.Ref]bool{}
 	needed := map[crawllog.Ref]bool{}

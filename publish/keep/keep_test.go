@@ -13,7 +13,7 @@ import (
 
 var began = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC) // a Monday
 
-// history is visits a day apart: a letter is a version, - a failure, ! gone.
+// history returns visits a day apart: a letter is a version, - a failure, ! gone.
 func history(text string) (visits []*crawllog.Visit) {
 	for i, c := range text {
 		v := &crawllog.Visit{Asked: crawllog.Asked{URLID: 1, N: i + 1, At: began.AddDate(0, 0, i), Class: "page"}, Answer: crawllog.Answer{Status: 200},
@@ -68,7 +68,7 @@ func TestKept(t *testing.T) {
 
 func TestWhatForbidsIsKept(t *testing.T) {
 	visits := history("ab--")
-	visits[1].Kept = crawllog.KeptWithheld // it asks for noarchive now
+	visits[1].Kept = crawllog.KeptWithheld // it asks for noarchive from now on
 	if kept := new(Rules).Kept(visits); !kept[1] {
 		t.Error("the answer that takes back earlier copies is dropped")
 	}

@@ -9,17 +9,17 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// languageClass is how the class of an element names the language of its code: as HTML
-// suggests it and Prism has it, and as Sphinx, GitHub, MediaWiki, Org mode and
-// SyntaxHighlighter ("brush: LANGUAGE") have it.
+// languageClass matches class names that tell the language of code: those of the HTML
+// standard's example and Prism, Sphinx, GitHub, MediaWiki, Org mode and SyntaxHighlighter
+// ("brush: LANGUAGE").
 var languageClass = regexp.MustCompile(`(?:^|\s)(?:(?:mw-highlight-lang|language)-|highlight-(?:source-|text-)?|` +
 	`src src-|brush:\s*)([\w+#-]+)`)
 
-// noLanguage are what highlighters say of code whose language they are not told.
+// noLanguage are the names that highlighters use for code of unknown language.
 var noLanguage = []string{"default", "none", "auto", "plain", "plaintext", "text", "notranslate"}
 
-// nameLanguages gives each pre the class that the converter looks for, where an element
-// near it names the language of the code.
+// nameLanguages sets the class that the converter looks for on each pre, if an element near it
+// names the language of the code.
 func nameLanguages(doc *goquery.Document) {
 	doc.Find("pre").Each(func(_ int, pre *goquery.Selection) {
 		around := pre.Parent()

@@ -1,6 +1,5 @@
-// Package markdown answers: what does a page say, as Markdown? Tables, code, lists
-// and links stay what they are; what htmlmeta.ReadText leaves out, and what must not
-// be shown in results, is left out here too.
+// Package markdown converts pages to Markdown. It keeps tables, code, lists and links, and
+// leaves out what htmlmeta.ReadText leaves out and what must not appear in search results.
 package markdown
 
 import (
@@ -18,13 +17,13 @@ import (
 	"curtsy/publish/article"
 )
 
-// Writer makes Markdown of pages, one at a time.
+// Writer converts pages to Markdown. It is not safe for concurrent use.
 type Writer struct {
 	c     *converter.Converter
 	whole bool
 }
 
-// NewWriter makes a writer; of whole pages, with navigation, banners and forms.
+// NewWriter makes a Writer; with whole, pages keep their navigation, banners and forms.
 func NewWriter(whole bool) *Writer {
 	return &Writer{whole: whole, c: converter.NewConverter(converter.WithPlugins(
 		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
@@ -32,8 +31,8 @@ func NewWriter(whole bool) *Writer {
 			table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))))}
 }
 
-// Of is a page as CommonMark with tables, at most about max octets of it. Of what is
-// no HTML it is the paragraphs that htmlmeta.ReadText finds.
+// Of converts a page to CommonMark with tables, about max octets at most. A page that is not
+// HTML yields the paragraphs that htmlmeta.ReadText finds.
 func (w *Writer) Of(p htmlmeta.Page, max int) string {
 	if htmlmeta.KindOf(p.Header, p.Body) == htmlmeta.HTML {
 		if part, err := w.partOf(p); err == nil {
@@ -48,7 +47,8 @@ func (w *Writer) Of(p htmlmeta.Page, max int) string {
 	return Paragraphs(htmlmeta.ReadText(p, max))
 }
 
-// partOf is what is written of a page: its article if it has one, unless all is asked for.
+// partOf returns the part to convert: the article if the page has one, otherwise, or with
+// whole, the page.
 func (w *Writer) partOf(p htmlmeta.Page) (*html.Node, error) {
 	read := htmlmeta.Readable
 	if w.whole {
@@ -75,8 +75,8 @@ func (w *Writer) convert(part *html.Node) (string, error) {
 	return strings.TrimSpace(strings.ReplaceAll(string(text), asIs, "")), err
 }
 
-// asIs is in the query of a URL while the converter has it: it would encode the query
-// anew, with %3B for ; and %20 for +. What net/url does not parse it leaves as it is.
+// asIs is put into the query of a URL during conversion, because the converter would encode the
+// query again (%3B for ;, %20 for +). It leaves a query that net/url cannot parse as it is.
 const asIs = "\x7f"
 
 func keepQueries(doc *goquery.Document) {
@@ -87,8 +87,7 @@ func keepQueries(doc *goquery.Document) {
 	}
 }
 
-// dropMarks takes out links that say nothing: places to link to, and the sign behind a
-// heading that links to itself.
+// dropMarks removes links without text: anchors, and the permalink sign after a heading.
 func dropMarks(doc *goquery.Document) {
 	doc.Find("a").Each(func(_ int, a *goquery.Selection) {
 		text := strings.TrimSpace(a.Text())
@@ -105,7 +104,7 @@ func dropMarks(doc *goquery.Document) {
 
 func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// Paragraphs are blocks of text as Markdown.
+// Paragraphs writes blocks of text as Markdown.
 func Paragraphs(blocks []htmlmeta.Block) string {
 	var b strings.Builder
 	for _, block := range blocks {
@@ -123,14 +122,14 @@ func Paragraphs(blocks []htmlmeta.Block) string {
 	return strings.TrimSpace(b.String())
 }
 
-// escaped keeps text from being read as Markdown.
+// escaped escapes Markdown syntax.
 var escaped = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<",
 	`\<`, "&", `\&`)
 
-// Escape keeps a line of text from being read as Markdown.
+// Escape escapes Markdown syntax in a line of text.
 func Escape(text string) string { return escaped.Replace(text) }
 
-// cut ends a text at the end of a paragraph.
+// cut truncates a text to max octets, at the end of a paragraph if there is one.
 func cut(text string, max int) string {
 	if len(text) <= max {
 		return text
@@ -142,7 +141,7 @@ func cut(text string, max int) string {
 	return text
 }
 
-// body is the element that holds what a page shows.
+// body returns the body element, or root if there is none.
 func body(root *html.Node) *html.Node {
 	for n := range root.Descendants() {
 		if n.Type == html.ElementNode && n.Data == "body" {

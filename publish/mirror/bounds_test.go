@@ -16,7 +16,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// bomb is a gzip answer that is a thousand times as long when it is decoded.
+// bomb returns a gzip body that is a thousand times as long when decoded.
 func bomb(typ, begin string, n int) string {
 	var z bytes.Buffer
 	w := gzip.NewWriter(&z)
@@ -26,8 +26,8 @@ func bomb(typ, begin string, n int) string {
 	return "HTTP/1.1 200 OK\r\nContent-Type: " + typ + "\r\nContent-Encoding: gzip\r\n\r\n" + z.String()
 }
 
-// What is decoded is bounded as what is fetched is: a file is cut at max_body,
-// a document too long to be rewritten is copied, and both are in the report.
+// Decoded data is bounded like fetched data: a file is cut at max_body, and a document too long
+// to be rewritten is copied; both are in the report.
 func TestExportBoundsWhatIsDecoded(t *testing.T) {
 	t.Parallel()
 	s := serve(t, small)
@@ -54,7 +54,7 @@ func TestExportBoundsWhatIsDecoded(t *testing.T) {
 	}
 }
 
-// A mirror that would be larger than it may leaves what was there.
+// A mirror that would exceed the limit leaves the old one in place.
 func TestExportBoundsTheWhole(t *testing.T) {
 	t.Parallel()
 	s := serve(t, small)
@@ -92,7 +92,8 @@ func exportWith(t *testing.T, origin, archive, out string, o mirror.Options) (*m
 	return proved(t, out, mirror.Options{}, r, err)
 }
 
-// A document over a mebibyte is rewritten to its end, whatever its payload's length tells of it.
+// A document over a mebibyte is rewritten to its end, whatever length is stored for its
+// payload.
 func TestExportOfLongDocuments(t *testing.T) {
 	t.Parallel()
 	s := serve(t, small)

@@ -22,81 +22,81 @@ import (
 	"curtsy/storage"
 )
 
-// Answer is what a request of a page is answered with: a body without codings.
+// Answer is the response to a request of a page, with its codings removed.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Seen is what a reader sees of a page.
+// Seen is what a browser shows of a page.
 type Seen struct {
-	URL      string   // its address then
-	Text     string   // what is visible of it
-	Pictures int      // that are whole
-	Links    []string // where those lead that can be clicked on; "" for others
-	Failed   []string // requests that failed
-	HTML     []byte   // the document as its scripts left it
+	URL      string   // its address when it was read
+	Text     string   // its visible text
+	Pictures int      // images loaded successfully
+	Links    []string // targets of the clickable links; "" for links that are not clickable
+	Failed   []string // URLs of requests that failed
+	HTML     []byte   // the DOM after scripts ran
 }
 
-// View is a page to be looked at in a browser. A file:// URL is read from the disk,
-// as far as it lies below Files; all else is answered.
+// View is a page to open in a browser. file:// URLs are read from disk if they are below Files;
+// Answer answers all other requests.
 type View struct {
 	URL    string
-	Files  string // the URL of a directory, with a slash at its end
+	Files  string // file:// URL of a directory, with a trailing slash
 	Answer func(url string, page bool) (*Answer, error)
-	// Press chooses the link to be clicked on, by its place in Seen.Links; -1 is none.
+	// Press chooses the link to click, as an index into Seen.Links; -1: none.
 	Press func(*Seen) int
 }
 
-// Browsing says how a mirror is looked at.
+// Browsing are the options of Browse.
 type Browsing struct {
-	// Look shows a page in a browser, and what it shows after a click. It is called by
-	// Tabs goroutines at a time.
+	// Look opens a page in a browser, and returns what it shows at first and after a click. It
+	// is called by Tabs goroutines at a time.
 	Look func(context.Context, View) (first, after *Seen, err error)
 	Tabs int
-	// Archive is what the mirror was made from: pages are held against what the browser
-	// makes of them at their own URLs, answered from it. nil: against what it makes
-	// of the mirror's own files there.
+	// Archive is what the mirror was made from. Pages are compared with what the browser shows
+	// for their own URLs, answered from Archive; if it is nil, answered from the mirror's
+	// files.
 	Archive *storage.Archive
-	Sample  int // how many pages, spread over all; 0 is all that run scripts
-	Clicks  int // links of each page that are clicked on
-	// Lost is called with the URL of each page that is to have its still form, and
-	// with the document that it is; nil where it is the page as it came.
+	Sample  int // pages to open, spread over all; 0: all pages with scripts
+	Clicks  int // links to click on each page
+	// Lost is called with the URL of each page that should be stored in its still form, without
+	// scripts: html is the DOM to store, or nil for the page as it was sent.
 	Lost func(url string, html []byte) error
 }
 
-// Judged is a page of a mirror beside the site's.
+// Judged is the comparison of a page of a mirror with the site's.
 type Judged struct {
 	URL     string       `json:"url"`
 	File    string       `json:"file"`
-	Right   string       `json:"right"`             // "disk"; "served" where it is right only by mirror --serve; "none"
-	Lost    bool         `json:"lost,omitempty"`    // from the disk, more than a fifth of its words are not shown
-	Differs []Difference `json:"differs,omitempty"` // in the forms that are not right; failed requests in any
+	Right   string       `json:"right"`             // "disk"; "served": right only with mirror --serve; "none"
+	Lost    bool         `json:"lost,omitempty"`    // opened from disk, more than a fifth of its words are missing
+	Differs []Difference `json:"differs,omitempty"` // of the forms that are not right; failed requests of any form
 }
 
-// Difference is one thing that is not as on the site.
+// Difference is a difference between a form of a page and the site.
 type Difference struct {
-	Form   string `json:"form"` // "disk", "served", or "archive": its replay, too
+	Form   string `json:"form"` // "disk", "served", or "archive" (its replay)
 	What   string `json:"what"` // "text", "pictures", "link", "request", "error"
 	Detail string `json:"detail"`
 }
 
-// Opened is what a browser showed of a mirror.
+// Opened is the result of Browse.
 type Opened struct {
 	Pages  int      `json:"opened"`
-	Of     int      `json:"of"` // pages of the mirror
+	Of     int      `json:"of"` // pages in the mirror
 	Disk   int      `json:"disk"`
-	Served int      `json:"served"` // right only where it is served
+	Served int      `json:"served"` // right only when served
 	None   int      `json:"none"`
-	Clicks int      `json:"clicks"` // from the disk
+	Clicks int      `json:"clicks"` // clicks from disk
 	Arrive int      `json:"arrive"`
 	Judged []Judged `json:"pages"`
 }
 
-// Browse opens pages of a mirror from the disk in a browser, and where they are not
-// right there, as mirror --serve has them, beside what the site shows. Of the
-// options, Fold, Twin and Watch count; with an archive, those of its Export.
+// Browse opens pages of a mirror from disk in a browser, and those that are not right there
+// also as mirror --serve serves them, and compares both with the site. It uses the options
+// Fold, Twin and Watch and, with an archive, those of its Export.
 func Browse(ctx context.Context, out string, o Options, b Browsing) (*Opened, error) {
 	root, err := os.OpenRoot(out)
 	if err != nil {
@@ -128,7 +128,7 @@ func Browse(ctx context.Context, out string, o Options, b Browsing) (*Opened, er
 	seed := weburl.FromCanonical(m.Seed)
 	for i := range m.Files {
 		f := &m.Files[i]
-		if j.site == nil && f.To == "" { // links name files there
+		if j.site == nil && f.To == "" { // links name the files
 			j.held[seed.Origin()+"/"+encodePath(f.File)] = f
 		}
 		j.held[f.URL] = f
@@ -136,23 +136,23 @@ func Browse(ctx context.Context, out string, o Options, b Browsing) (*Opened, er
 	return j.all(ctx, m)
 }
 
-// judging compares a mirror with its site.
+// judging is a running comparison of a mirror with its site.
 type judging struct {
 	b     Browsing
 	o     *Options
 	root  *os.Root
 	files server
-	dir   string // of the mirror, as a file:// URL with a slash at its end
-	site  *site  // nil without an archive
+	dir   string // file:// URL of the mirror, with a trailing slash
+	site  *site  // nil if there is no archive
 	held  map[string]*mapped
 
 	mu   sync.Mutex
-	seen map[string]*Seen // what pages of the site show
-	size int              // of these
+	seen map[string]*Seen // what pages of the site show, for reuse
+	size int              // octets in seen
 	sum  Opened
 }
 
-// all judges the pages that were chosen.
+// all judges the chosen pages.
 func (j *judging) all(ctx context.Context, m *mirrorMap) (*Opened, error) {
 	list, err := j.choose(m)
 	if err != nil {
@@ -204,8 +204,8 @@ func (j *judging) all(ctx context.Context, m *mirrorMap) (*Opened, error) {
 	return &j.sum, nil
 }
 
-// namesData says whether a URL names a file that is no page: an application's server gives
-// its start page for a robots.txt or a .json that is not there, too.
+// namesData reports whether a URL names a data file. Single-page applications often answer
+// requests for a missing robots.txt or .json with their start page.
 func namesData(url string) bool {
 	switch path.Ext(pathOf(url)) {
 	case ".json", ".txt", ".xml", ".js", ".mjs", ".css", ".map", ".ico", ".png", ".jpg", ".svg", ".webmanifest":
@@ -214,7 +214,8 @@ func namesData(url string) bool {
 	return false
 }
 
-// choose spreads the sample over the pages. What runs no scripts shows what it is.
+// choose chooses the pages to open: a sample spread over all pages or, if Sample is 0, all
+// pages that run scripts.
 func (j *judging) choose(m *mirrorMap) (list []*mapped, err error) {
 	for i := range m.Files {
 		f := &m.Files[i]
@@ -271,7 +272,7 @@ func (j *judging) page(ctx context.Context, p *mapped) (*Judged, error) {
 	return one, nil
 }
 
-// came says whether a page as it came, without its scripts, says what it does with them.
+// came reports whether a page without its scripts shows what it shows with them.
 func (j *judging) came(ctx context.Context, url string, want *Seen) bool {
 	still, err := j.atSite(ctx, url, true)
 	if err != nil || still == nil {
@@ -281,8 +282,8 @@ func (j *judging) came(ctx context.Context, url string, want *Seen) bool {
 	return 20*len(lost) <= of && still.Pictures >= want.Pictures
 }
 
-// form opens a page in one form. It is right if it shows the text and the pictures of
-// the site's, and links lead where they do there.
+// form opens a page in one form, "disk" or "served". It is right if it shows the text and
+// images that the site shows, and its links lead to the same pages.
 func (j *judging) form(ctx context.Context, one *Judged, form string, want *Seen) (right bool, err error) {
 	links := j.links(one.URL, want)
 	for n := 0; n == 0 || n < len(links); n++ {
@@ -314,7 +315,7 @@ func (j *judging) form(ctx context.Context, one *Judged, form string, want *Seen
 	return right, nil
 }
 
-// view is a page in one form of the mirror.
+// view returns the View of a file in one form of the mirror.
 func (j *judging) view(form, file string) View {
 	if form == "disk" {
 		return View{URL: j.dir + encodePath(file), Files: j.dir, Answer: func(url string, _ bool) (*Answer, error) {
@@ -331,9 +332,9 @@ func (j *judging) view(form, file string) View {
 		}}
 }
 
-// original is what the site's own page shows: at its own URL, answered from the archive.
-// Where its scripts take away what the page says without them, since the archive lacks
-// what they ask for, it is the page without them.
+// original returns what the page shows at its own URL, answered from the archive. If its
+// scripts remove text because requests of theirs are not in the archive, it is the page without
+// scripts (plain).
 func (j *judging) original(ctx context.Context, one *Judged) (want *Seen, plain bool, err error) {
 	want, err = j.atSite(ctx, one.URL, false)
 	if err != nil || want == nil {
@@ -357,11 +358,11 @@ func (j *judging) original(ctx context.Context, one *Judged) (want *Seen, plain 
 	return want, false, nil
 }
 
-// maxSeen bounds what is remembered of pages, in octets.
+// maxSeen limits the octets of Seen that are kept for reuse.
 const maxSeen = 64 << 20
 
-// atSite is what the page of a URL shows, with or without its scripts; nil where it
-// cannot be opened.
+// atSite returns what the page at a URL shows, with or without its scripts; nil if it cannot be
+// opened.
 func (j *judging) atSite(ctx context.Context, at string, plain bool) (*Seen, error) {
 	key := fmt.Sprint(plain, at)
 	j.mu.Lock()
@@ -397,7 +398,7 @@ func (j *judging) atSite(ctx context.Context, at string, plain bool) (*Seen, err
 	return s, nil
 }
 
-// answer answers for a URL of the site.
+// answer answers a request for a URL of the site.
 func (j *judging) answer(at string) (*Answer, error) {
 	u, err := weburl.ParsePage(at)
 	if err != nil {
@@ -409,14 +410,14 @@ func (j *judging) answer(at string) (*Answer, error) {
 	return j.site.answer(j.b.Archive, u)
 }
 
-// maxAnswer bounds what a browser is given at once, in octets.
+// maxAnswer is the most octets of one answer.
 const maxAnswer = 32 << 20
 
-// answer is what the archive has for a URL.
+// answer answers a request from the archive.
 func (s *site) answer(a *storage.Archive, u weburl.URL) (*Answer, error) {
 	i := s.find(u)
 	if i < 0 && u.HasQuery() {
-		i = s.find(weburl.FromCanonical(u.Origin() + u.Path())) // ?_=1 against caches
+		i = s.find(weburl.FromCanonical(u.Origin() + u.Path())) // ?_=1 and other cache busters
 	}
 	if i < 0 {
 		return nil, errors.New("it is not in the archive")
@@ -445,7 +446,7 @@ func (s *site) answer(a *storage.Archive, u weburl.URL) (*Answer, error) {
 	return &Answer{Status: http.StatusOK, Header: headerFor(b.Header, e.typ()), Body: body}, nil
 }
 
-// served is what mirror --serve answers.
+// served answers a request as mirror --serve does.
 func (j *judging) served(target string, page bool) (*Answer, error) {
 	r, err := http.NewRequest(http.MethodGet, "http://mirror.localhost"+target, nil)
 	if err != nil {
@@ -463,7 +464,7 @@ func (j *judging) served(target string, page bool) (*Answer, error) {
 	return a, nil
 }
 
-// answering makes an Answer of what a handler writes.
+// answering is an http.ResponseWriter that writes to an Answer.
 type answering struct{ a *Answer }
 
 func (w answering) Header() http.Header    { return w.a.Header }

@@ -16,7 +16,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// The mirror shows what the crawler read, whatever coding was claimed.
+// The mirror shows what the crawler decoded, whatever Content-Encoding was claimed.
 func TestTheMirrorShowsWhatTheCrawlerRead(t *testing.T) {
 	t.Parallel()
 	const says = "Привет: это простой текст, а не brotli.\n"
@@ -79,7 +79,7 @@ func TestTheMirrorShowsWhatTheCrawlerRead(t *testing.T) {
 	}
 }
 
-// A page under a coding that nobody knows is one whose links are rewritten.
+// The links of a page with an unknown content coding are rewritten.
 func TestAPageWithACharsetForACodingIsRewritten(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "-- / --\n<a href=/a>a</a>\n-- /c --\n<title>c</title>\n-- /a --\nHTTP 200\nContent-Type: text/html\nContent-Encoding: utf-8\n\n<!DOCTYPE html><p>Привет, <a href=/c>c</a>\n")

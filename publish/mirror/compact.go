@@ -7,12 +7,11 @@ import (
 	"unique"
 )
 
-// nameSet is a set of names by 64 bits of a hash under a seed of its own: sixteen
-// octets or less a name, however long that is. Two names that are taken for one,
-// one chance in 10^7 among a million, cost a name that is longer than it had to be.
+// nameSet is a set of names, stored as keyed 64-bit hashes in at most sixteen octets a name. A
+// collision (probability 10^-7 for a million names) only makes a name longer than needed.
 type nameSet struct {
 	seed   maphash.Seed
-	hashes []uint64 // 0: nobody's; at least a quarter of them are
+	hashes []uint64 // 0: free; at least a quarter of the slots are
 	n      int
 }
 
@@ -20,7 +19,7 @@ func newNameSet() *nameSet { return &nameSet{seed: maphash.MakeSeed(), hashes: m
 
 func (s *nameSet) hash(name string) uint64 { return max(1, maphash.String(s.seed, name)) }
 
-// slot is where a hash is, or would be.
+// slot returns the slot of a hash, or the free slot where it belongs.
 func (s *nameSet) slot(h uint64) int {
 	for i := h; ; i++ {
 		at := int(i & uint64(len(s.hashes)-1))
@@ -32,7 +31,7 @@ func (s *nameSet) slot(h uint64) int {
 
 func (s *nameSet) has(name string) bool { return s.hashes[s.slot(s.hash(name))] != 0 }
 
-// add takes in a name, and says whether it is new.
+// add adds a name, and reports whether it is new.
 func (s *nameSet) add(name string) bool {
 	h := s.hash(name)
 	at := s.slot(h)
@@ -52,19 +51,19 @@ func (s *nameSet) add(name string) bool {
 	return true
 }
 
-// askers are who asked first for a name, by 64 bits of its hash: a number from 0.
+// askers maps a name, by a 64-bit hash, to the first entry that asked for it.
 type askers struct {
-	marks []uint32 // half of the hash; the other half says where
-	who   []int32  // from 1; 0 is nobody
+	marks []uint32 // the upper half of the hash; the lower half selects the slot
+	who   []int32  // entry number + 1; 0: free
 }
 
-// newAskers is for at most n names.
+// newAskers returns a table for at most n names.
 func newAskers(n int) askers {
 	size := 1 << bits.Len(uint(n+n/3))
 	return askers{make([]uint32, size), make([]int32, size)}
 }
 
-// first is who asked first for a name; -1 if i is the first.
+// first returns the entry that asked first for a name; -1 if that is i, which is then stored.
 func (a *askers) first(hash uint64, i int32) int32 {
 	for at := hash; ; at++ {
 		slot := at & uint64(len(a.who)-1)
@@ -78,11 +77,11 @@ func (a *askers) first(hash uint64, i int32) int32 {
 	}
 }
 
-// texts keeps strings one behind another: each by itself would take more memory,
-// and would hold what it was cut from.
+// texts stores strings in shared blocks. Separate strings would take more memory, and
+// substrings would keep alive what they were cut from.
 type texts struct{ room *strings.Builder }
 
-// textRoom is what is asked for at once, in octets.
+// textRoom is the size of a block in octets.
 const textRoom = 64 << 10
 
 func (t *texts) keep(s string) string {
@@ -95,7 +94,7 @@ func (t *texts) keep(s string) string {
 	return t.room.String()[from:]
 }
 
-// word is a text that many share, and is there once. The zero word is "".
+// word is an interned string. The zero word is "".
 type word unique.Handle[string]
 
 func wordOf(s string) word { return word(unique.Make(s)) }

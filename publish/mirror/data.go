@@ -15,18 +15,19 @@ import (
 	"curtsy/frontier/judge"
 )
 
-// dataScript gives scripts what they fetch, where a browser would not.
+// dataScript gives scripts of pages on disk the files that they fetch, which browsers refuse
+// for file: URLs.
 //
 //go:embed data.js
 var dataScript string
 
-// maxData bounds what mirror-data.js repeats of a mirror, in octets.
+// maxData limits the octets of files repeated in mirror-data.js.
 const maxData = 32 << 20
 
-// dataFiles are the entries that scripts fetch, and their workers with what these import:
-// search indexes, most of all. The bodies that a browser loads by itself are none.
+// dataFiles lists the entries that scripts fetch, mostly search indexes, and their workers with
+// what these import. Files that browsers load by themselves are not among them.
 func (w *writer) dataFiles() (list []*entry, err error) {
-	byDir := map[string][]*entry{} // scripts beside a worker
+	byDir := map[string][]*entry{} // scripts in the directory of a worker
 	for i := range w.s.list {
 		e := &w.s.list[i]
 		if e.state != kept || e.file == "" || !w.s.isOwn(e.url) {
@@ -52,15 +53,15 @@ func (w *writer) dataFiles() (list []*entry, err error) {
 	return list, nil
 }
 
-// isData says whether scripts fetch a type.
+// isData reports whether scripts fetch files of a type.
 func isData(typ string) bool {
 	return strings.HasSuffix(typ, "json") && typ != "application/manifest+json" || typ == "text/xml" ||
 		typ == "application/wasm" ||
 		typ == typeAny || inert(typ)
 }
 
-// workers are those of a directory's scripts that are named so, and what they name of the
-// others.
+// workers returns the scripts of a directory that are named like workers, and those of the
+// others that they name.
 func (w *writer) workers(scripts []*entry) (list []*entry) {
 	var text []byte
 	for _, e := range scripts {
@@ -84,7 +85,8 @@ func (w *writer) workers(scripts []*entry) (list []*entry) {
 
 func isWorker(e *entry) bool { return strings.Contains(strings.ToLower(e.file), "worker") }
 
-// writeData writes what scripts fetch as a script; there may be nothing of that kind.
+// writeData writes the files that scripts fetch as one script, and reports whether there are
+// any.
 func (w *writer) writeData() (bool, error) {
 	list, err := w.dataFiles()
 	if err != nil || len(list) == 0 {
@@ -110,7 +112,7 @@ func (w *writer) encodeData(to io.Writer, list []*entry) error {
 		body, _, _, give, err := w.document(e, new(buffers))
 		give()
 		if err != nil || len(body) > left {
-			continue // the report says what cannot be read
+			continue // the report lists what cannot be read
 		}
 		left -= len(body)
 		value := []any{e.typ(), string(body)}
@@ -119,7 +121,7 @@ func (w *writer) encodeData(to io.Writer, list []*entry) error {
 		}
 		err = pair(e.file, value)
 		if at := e.url.Target()[1:]; err == nil && at != e.file {
-			err = pair(at, e.file) // another name of it
+			err = pair(at, e.file) // another URL of the same file
 		}
 		if err != nil {
 			return err

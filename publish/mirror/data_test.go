@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What scripts fetch, and workers with what these load, are in mirror-data.js; what a browser
-// loads by itself, or a page links to, is not.
+// mirror-data.js contains what scripts fetch, and workers with what they load, but not what a
+// browser loads by itself or a page links to.
 func TestDataOfScripts(t *testing.T) {
 	t.Parallel()
 	s := serve(t, `

@@ -1,15 +1,13 @@
-// Package mirror answers: how does the archive look as a tree of files? It
-// exports what may be shown (publish.Decide) so that it opens in any browser,
-// from a disk or behind any web server.
+// Package mirror exports an archive as a tree of files: what may be shown (publish.Permits), so
+// that it opens in any browser, from disk or from any web server.
 //
-//	1 gather    entries.go   the latest capture of each URL, and what may be shown of it
+//	1 gather    entries.go   the current capture of each URL, and whether it may be shown
 //	2 name      names.go     a file name for each, all decided before anything is written
-//	3 write     write.go     bodies decoded, references rewritten through the names only
-//	4 tell      map.go, report.go   mirror-map.json and mirror-report.html
-//	5 check     check.go     every name is there once, and is one that all systems take
-//	6 swap      tree.go      the new tree takes the place of the old one, whole
+//	3 write     write.go     decode bodies, rewrite references
+//	4 report    map.go, report.go   mirror-map.json and mirror-report.html
+//	5 swap      tree.go      replace the old tree by the new one
 //
-// Nothing is written outside of a temporary directory beside OUT before step
-// 6; a failure anywhere leaves the old mirror as it was. The same archive
-// gives the same octets, and files that did not change are the same files.
+// Until step 5 everything is written to a temporary directory beside OUT, so that a failure
+// leaves the old mirror as it was. The same archive gives the same octets, and unchanged files
+// are hard links to those of the old mirror. check.go verifies a finished mirror.
 package mirror

@@ -16,59 +16,60 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// state is what became of a URL.
+// state is what became of a URL in the mirror.
 type state uint8
 
 const (
-	failed   state = iota // no answer, or one that is no page
+	failed   state = iota // no answer, or one that is not the page
 	gone                  // 404, 410
-	left                  // a rule of the crawl let go of its body
-	withheld              // kept from the mirror by a directive
+	left                  // body dropped by a crawl rule
+	withheld              // excluded by a directive
 	moved                 // a redirect
 	kept                  // it has a file
 )
 
-// noBody is why nothing is left of what a rule of the crawl let go, which is listed as skipped.
+// noBody is the reason of entries whose body a crawl rule dropped; the report lists them as
+// skipped.
 const noBody = "no body is kept"
 
-// entry is one URL that was visited: its latest answer, and its file. A mirror holds
-// all of its entries, so each is small: texts that many share are there once, and
-// a file named as its URL is a part of it.
+// entry is a visited URL: its current capture, and its file. All entries of a mirror are in
+// memory, so each is small: shared strings are interned, and a file name that is a suffix of
+// its URL shares its memory.
 type entry struct {
 	url   weburl.URL
 	kind  word   // see typ
 	file  string // "" if it has none
-	fate  *fate  // nil for most that are kept
+	fate  *fate  // nil for most kept entries
 	urlID uint64 // with n, of the visit
 	n     uint32
 	final int32 // moved: the entry at the end of the chain, or -1
 	rank  crawllog.Rank
 	state state
-	cut   bool // the body is not complete
+	cut   bool // the body is truncated
 	page  bool // HTML
 	own   bool // it counts as a page of the site
-	raw   bool // kept: written with its links as they were
-	same  bool // kept: the file is that of another URL with the same payload
-	bad   bool // failed: there is a body, and it cannot be read
-	list  bool // its URL may stand in published lists
-	taken bool // withheld: by noarchive, or as not for the purpose
-	fixed bool // it carries translate="no"
+	raw   bool // kept: its links were not rewritten
+	same  bool // kept: it shares the file of another URL with the same payload
+	bad   bool // failed: it has a body that cannot be read
+	list  bool // the URL may be published
+	taken bool // withheld: by noarchive, or refused for the purpose of the export
+	fixed bool // it gets translate="no"
 	still still
 }
 
-// fate is what became of a URL that has no page of its own.
+// fate holds the details of an entry without a page of its own.
 type fate struct {
-	why  word       // for all but kept: the reason
+	why  word       // the reason, except for kept
 	to   weburl.URL // of a redirect
 	part string     // the fragment of its Location
 }
 
-// typ is the media type; "" where none is known.
+// typ returns the media type; "" if unknown.
 func (e *entry) typ() string { return e.kind.text() }
 
 func (e *entry) is(typ string) { e.kind = wordOf(typ) }
 
-// ref is the visit whose body the entry has.
+// ref returns the visit whose body the entry has.
 func (e *entry) ref() crawllog.Ref { return crawllog.Ref{URLID: e.urlID, N: int(e.n)} }
 
 func (e *entry) refers(r crawllog.Ref) { e.urlID, e.n = r.URLID, uint32(r.N) }
@@ -80,7 +81,7 @@ func (e *entry) why() string {
 	return e.fate.why.text()
 }
 
-// ended says what became of an entry that has no page of its own.
+// ended sets the state and reason of an entry without a page of its own.
 func (e *entry) ended(s state, why string) {
 	e.state = s
 	e.because(why)
@@ -93,7 +94,7 @@ func (e *entry) because(why string) {
 	e.fate.why = wordOf(why)
 }
 
-// to and part are where a redirect leads: nowhere for all else.
+// to and part are the target of a redirect; zero for other entries.
 func (e *entry) to() weburl.URL {
 	if e.fate == nil {
 		return weburl.URL{}
@@ -108,34 +109,34 @@ func (e *entry) part() string {
 	return e.fate.part
 }
 
-// site is the sorted list of entries, and how to find one.
+// site is the sorted list of entries, with indexes.
 type site struct {
 	list []entry
 	at   places
 	a    *storage.Archive
 	o    *Options
 	own  map[string]bool // origins of the site
-	// origins are those of which something was visited.
+	// origins are the origins with a visit.
 	origins map[string]bool
-	// twins are the entries of pages that were fetched under another name, by
-	// the form that all names of the page share.
+	// twins maps the common form of a page's URLs (Options.Twin) to the entry under which the
+	// page was fetched.
 	twins  map[string]int32
-	pages  *nameSet  // keys of the site's pages that have a file
-	stored int64     // bytes of payloads, as they were sent
-	sent   int64     // of them, of those that are to be written
-	last   time.Time // of the last visit: the time that files of our own bear
-	routes bool      // some are pages that scripts show for a fragment
-	start  bool      // some page has the name index.html
-	// badNames are names that some file system refuses.
+	pages  *nameSet  // keys of the site's pages that have a file (Options.key)
+	stored int64     // octets of payloads as sent
+	sent   int64     // those of them that are to be written
+	last   time.Time // time of the last visit; the mirror's own files get it
+	routes bool      // some pages are rendered from a fragment route
+	start  bool      // some page is named index.html
+	// badNames are names that some file system does not accept.
 	badNames []Problem
 
 	texts  texts
-	digest func(crawllog.Ref) string // of a payload; "" where it is not known
+	digest func(crawllog.Ref) string // of a payload; "" if unknown
 }
 
-// gather reads the visits of the archive and keeps, of each URL, the one that
-// stands highest (crawllog.Current), or stood so at a time. What it may show, its
-// whole history says.
+// gather reads the visits of the archive and chooses for each URL the current one
+// (crawllog.Current), or the one that was current at Options.At. The whole history of the URL
+// determines what may be shown.
 func gather(a *storage.Archive, o *Options) (*site, error) {
 	s := &site{a: a, o: o, own: map[string]bool{}, origins: map[string]bool{}}
 	for _, origin := range o.Origins {
@@ -149,7 +150,7 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 		return v.Digest
 	}
 	n, last := 0, uint64(0)
-	for _, err := range a.Visits(func(r crawllog.Ref) bool { // of none: the URLs are only counted
+	for _, err := range a.Visits(func(r crawllog.Ref) bool { // reads no visits, only counts URLs
 		if r.URLID != last {
 			n, last = n+1, r.URLID
 		}
@@ -178,7 +179,7 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 	return s, s.complete(a)
 }
 
-// take takes in what stands for a URL, by its visits.
+// take adds the entry of a URL, given its visits.
 func (s *site) take(visits []*crawllog.Visit) {
 	u := weburl.FromCanonical(s.texts.keep(visits[0].URL))
 	until, find := visits, crawllog.Lookup(s.a.VisitsAt)
@@ -211,7 +212,7 @@ func (s *site) take(visits []*crawllog.Visit) {
 	s.list = append(s.list, e)
 }
 
-// describe says what a visit means for the mirror.
+// describe makes the entry of a visit.
 func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 	e := entry{url: u, final: -1, cut: v.Truncated != "", list: permit.List, fixed: !permit.Translate}
 	e.refers(v.Ref())
@@ -219,9 +220,9 @@ func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 	switch {
 	case v.Status == 0:
 		e.because("fetch: " + v.Error)
-	case v.Blocked != "": // a challenge, or a name made up: no page asks for that
+	case v.Blocked != "": // a challenge, or a probe: no link leads to it
 		e.because("blocked: " + v.Blocked)
-	case (redirect || unchanged) && !permit.Show: // a redirect has its own X-Robots-Tag
+	case (redirect || unchanged) && !permit.Show: // a redirect can have an X-Robots-Tag
 		e.ended(withheld, permit.Why())
 	case unchanged:
 		e.refers(*v.Refers)
@@ -241,14 +242,14 @@ func describe(v *crawllog.Visit, u weburl.URL, permit *publish.Permit) entry {
 	default:
 		e.state = kept
 		e.is(declared(v.ContentType))
-		// A title or links are found in what is HTML by its content too.
+		// Only HTML has a title or links, whatever the Content-Type says.
 		e.page = e.typ() == typeHTML && (v.Title != "" || v.Links > 0)
 	}
 	return e
 }
 
-// complete looks up what the list of visits does not say: types that are in
-// doubt, fragments of redirects, bodies of unchanged pages.
+// complete looks up what the visits do not hold: doubtful media types, fragments of redirects,
+// bodies of unchanged pages.
 func (s *site) complete(a *storage.Archive) error {
 	for i := range s.list {
 		e := &s.list[i]
@@ -271,10 +272,10 @@ func (s *site) complete(a *storage.Archive) error {
 	return nil
 }
 
-// sniffLength is how much of a body tells its type.
+// sniffLength is how many octets are read to detect a type.
 const sniffLength = 4096
 
-// look decides the type of an entry by its content.
+// look detects the media type of an entry from its content.
 func (s *site) look(a *storage.Archive, e *entry) error {
 	v, err := a.Visit(e.ref())
 	if err != nil || v == nil {
@@ -282,7 +283,7 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 			" is missing"}))
 	}
 	p := publish.Decide(v, s.o.Now)
-	e.list = e.list && p.List // of an unchanged page, what its original asks counts too
+	e.list = e.list && p.List // for an unchanged page, the directives of its original apply too
 	if !p.Show || !v.HasBody() {
 		e.ended(withheld, p.Why())
 		return nil
@@ -303,15 +304,15 @@ func (s *site) look(a *storage.Archive, e *entry) error {
 	}
 	defer b.Close()
 	head := make([]byte, sniffLength)
-	n, _ := io.ReadFull(b, head) // a broken coding shows when the file is written
+	n, _ := io.ReadFull(b, head) // a broken coding is reported when the file is written
 	path := e.url.Path()
 	_, ext := splitExt(decode(path[strings.LastIndexByte(path, '/')+1:]))
 	e.is(sniffed(e.typ(), ext, head[:n]))
 	return nil
 }
 
-// fragmentOf is the fragment of a redirect's Location, which counts where a
-// link has none of its own.
+// fragmentOf returns the fragment of a redirect's Location. It applies if the link itself has
+// none.
 func fragmentOf(a *storage.Archive, ref crawllog.Ref) string {
 	v, err := a.Visit(ref)
 	if err != nil || v == nil || !v.HasBody() {

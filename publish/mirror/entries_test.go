@@ -9,7 +9,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// No page asks for what a challenge stands in the place of: it is none that is withheld.
+// A page answered with a bot challenge counts as failed, not as withheld.
 func TestAChallengeIsNotWithheld(t *testing.T) {
 	t.Parallel()
 	v := &crawllog.Visit{Answer: crawllog.Answer{Status: 200}, Payload: crawllog.Payload{Blocked: "challenge"}}

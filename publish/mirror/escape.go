@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// decode takes percent-encoding back, once.
+// decode decodes percent-encoding, once.
 func decode(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s
@@ -29,13 +29,13 @@ func decode(s string) string {
 	return string(b)
 }
 
-// escape writes what no file system, shell or terminal should meet in a name
-// as %XX, and everything else in NFC.
+// escape writes what may cause trouble in file systems, shells or terminals as %XX, and
+// everything else in NFC.
 func escape(s string) string {
 	if plainName(s) {
 		return s
 	}
-	s = norm.NFC.String(s) // which leaves octets that are no UTF-8 as they are
+	s = norm.NFC.String(s) // leaves invalid UTF-8 unchanged
 	var b strings.Builder
 	escaped := false
 	for s != "" {
@@ -58,8 +58,8 @@ func writeEscaped(b *strings.Builder, s string) {
 	}
 }
 
-// joins says whether a text begins with a mark that would join the hex digit
-// of an escape before it: "%2A" and a diaeresis are no "%2Ä".
+// joins reports whether s begins with a combining mark that would combine with the last hex
+// digit of an escape before it ("%2A" and a diaeresis would become "%2Ä").
 func joins(s string) bool {
 	return s != "" && s[0] >= utf8.RuneSelf && !norm.NFC.PropertiesString(s).BoundaryBefore()
 }
@@ -74,9 +74,8 @@ func plainName(s string) bool {
 	return true
 }
 
-// safe escapes where it stands what is only harmful there: a name of a
-// device, a leading dash, tilde, dot or blank, a trailing dot or blank; and
-// takes off extensions that a server or a desktop obeys.
+// safe makes a name safe: it escapes Windows device names, a leading dash, tilde, dot or blank
+// and a trailing dot or blank, and defuses extensions that servers or desktops act on.
 func safe(s string) string {
 	if s == "" {
 		return "%2F"
@@ -91,7 +90,7 @@ func safe(s string) string {
 	return s
 }
 
-// escapeFirst escapes the first octet, and marks that would join the escape.
+// escapeFirst escapes the first octet, and combining marks after it.
 func escapeFirst(s string) string {
 	var b strings.Builder
 	writeEscaped(&b, s[:1])
@@ -103,8 +102,7 @@ func escapeFirst(s string) string {
 	return b.String() + s
 }
 
-// isDevice says whether Windows takes a name for a device, whatever its
-// extension.
+// isDevice reports whether Windows takes a name for a device, with any extension.
 func isDevice(s string) bool {
 	base, _, _ := strings.Cut(s, ".")
 	base = strings.ToLower(strings.TrimRight(base, " "))

@@ -7,34 +7,34 @@ import (
 	"curtsy/storage"
 )
 
-// Result is what an export did.
+// Result is the summary of an export.
 type Result struct {
 	Files     int       `json:"files"`            // bodies written
-	Pages     int       `json:"pages"`            // of them, pages of the site
-	Redirects int       `json:"redirects"`        // stub pages
+	Pages     int       `json:"pages"`            // pages of the site among them
+	Redirects int       `json:"redirects"`        // stub pages for redirects
 	Withheld  int       `json:"withheld"`         // URLs left out by noarchive
-	Expired   int       `json:"expired"`          // URLs left out since their unavailable_after has passed
-	NeedHTTP  int       `json:"need_http"`        // pages that want a web server
-	External  int       `json:"external"`         // URLs of other sites that are linked to
-	Broken    int       `json:"broken"`           // URLs of the site that links lead to in vain
-	Live      int       `json:"live"`             // links to the live site whose page is here
-	Still     int       `json:"still,omitempty"`  // pages in the form that Options.Still gave
-	Moving    int       `json:"moving,omitempty"` // pages that run their scripts again, after a repair
+	Expired   int       `json:"expired"`          // URLs left out because of unavailable_after
+	NeedHTTP  int       `json:"need_http"`        // pages that may need a web server
+	External  int       `json:"external"`         // linked URLs of other sites
+	Broken    int       `json:"broken"`           // broken URLs of the site
+	Live      int       `json:"live"`             // links to the live site although the page is in the mirror
+	Still     int       `json:"still,omitempty"`  // pages stored in a form from Options.Still
+	Moving    int       `json:"moving,omitempty"` // repaired pages that changed since and run their scripts again
 	Complete  bool      `json:"complete"`
-	Why       string    `json:"why,omitempty"` // it is not complete
-	Problems  []Problem `json:"problems"`      // with the names of files; see Check for the references in them
+	Why       string    `json:"why,omitempty"` // why the crawl is not complete
+	Problems  []Problem `json:"problems"`      // of file names; Check finds those of references
 }
 
-// maxGrowth is how many times as large as its archive a mirror may become,
-// beside 1 GiB: text is a tenth when it is packed, and a bomb a thousandth.
+// maxGrowth limits the size of a mirror to this multiple of its archive, plus 1 GiB. Text
+// compresses about 10 times, a decompression bomb 1000 times.
 const maxGrowth = 50
 
-// Export makes the mirror of an archive in out. An error leaves what was there.
+// Export makes a mirror of an archive in out. On an error, an old mirror stays as it was.
 func Export(ctx context.Context, a *storage.Archive, out string, o Options) (*Result, error) {
 	return exportTree(ctx, a, out, o, func(*writer, context.Context) error { return nil })
 }
 
-// exportTree is Export with a step behind the writing of the site's files.
+// exportTree is Export with a further step after the site's files are written.
 func exportTree(ctx context.Context, a *storage.Archive, out string, o Options,
 	after func(*writer, context.Context) error) (*Result, error) {
 	o.defaults()
@@ -49,7 +49,7 @@ func exportTree(ctx context.Context, a *storage.Archive, out string, o Options,
 			return nil, &DiskError{err}
 		}
 	}
-	broken, err := o.Broken(ctx) // before the entries are there: both take memory for each URL
+	broken, err := o.Broken(ctx) // before gather, since both need memory per URL
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func exportTree(ctx context.Context, a *storage.Archive, out string, o Options,
 	if err := w.writeMap(r, extra); err != nil {
 		return nil, err
 	}
-	// Each reference that was written is to a name that was given and written, or the
-	// report says where it leads: what is left to be said is of the names themselves.
+	// References need no check here: all lead to files that were written, or are in the report.
+	// Only names can be bad.
 	r.Problems = append([]Problem{}, s.badNames[:min(len(s.badNames), maxProblems)]...)
 	return r, t.swap()
 }
@@ -114,8 +114,8 @@ func (w *writer) result() *Result {
 	return r
 }
 
-// writeOwn writes the files of our own: the report, and a start page where
-// the site has none.
+// writeOwn writes the mirror's own files: the report, scripts, and a start page if the site has
+// none.
 func (w *writer) writeOwn(r *Result) ([]mapped, error) {
 	extra := []mapped{{File: ReportFile, Type: typeHTML}}
 	if err := w.writeReport(r); err != nil {

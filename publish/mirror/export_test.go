@@ -53,8 +53,7 @@ func export(t *testing.T, s *sitetest.Site, archive, out string) (*mirror.Result
 	return proved(t, out, mirror.Options{}, r, err)
 }
 
-// proved adds what the full check finds in a mirror that was exported: nothing, if
-// all that it refers to has a name that was given.
+// proved fails the test if the full check of an exported mirror finds problems.
 func proved(t *testing.T, out string, o mirror.Options, r *mirror.Result, err error) (*mirror.Result, error) {
 	t.Helper()
 	if err != nil {
@@ -70,7 +69,7 @@ func proved(t *testing.T, out string, o mirror.Options, r *mirror.Result, err er
 	return r, nil
 }
 
-// tree is what lies below a directory: name → octets.
+// tree returns the files below a directory by name.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -208,8 +207,7 @@ func TestExportLeavesAlone(t *testing.T) {
 	}
 }
 
-// A row of the report counts pages, in whatever order they are written, and not
-// the links of each.
+// A row of the report counts pages, not the links of each, in whatever order they are written.
 func TestReportCountsPages(t *testing.T) {
 	var site strings.Builder
 	site.WriteString("-- / --\nHTTP 200\nContent-Type: text/html\n\n")
@@ -278,8 +276,8 @@ func TestExportAfterRecrawl(t *testing.T) {
 	}
 }
 
-// TestTrapSite exports the trap site: the check finds nothing, every page has
-// its own file, and nothing is outside.
+// TestTrapSite exports the trap site: the check finds nothing, every page has a file of its
+// own, and nothing is written outside.
 func TestTrapSite(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/trap.txtar")
@@ -302,7 +300,7 @@ func TestTrapSite(t *testing.T) {
 	if err != nil || len(check.Problems) > 0 || check.Refs < 300 {
 		t.Errorf("check: %+v, %v", check, err)
 	}
-	// what a check is for
+	// the check finds a file that is missing
 	if err := os.Remove(filepath.Join(out, "final~914c243d.html")); err == nil {
 		if check, err = mirror.Check(context.Background(), out, mirror.Options{}); err != nil || len(check.Problems) == 0 {
 			t.Errorf("a missing page was not found: %v", err)
@@ -310,7 +308,7 @@ func TestTrapSite(t *testing.T) {
 	}
 }
 
-// Whoever ends a mirror waits for no look through all links.
+// An export that is cancelled while it looks for broken links ends at once and leaves no mirror.
 func TestWhatIsBrokenIsLookedForUntilTheEnd(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "-- / --\n<title>x</title>one\n")

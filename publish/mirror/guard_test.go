@@ -2,7 +2,7 @@ package mirror
 
 import "curtsy/htmlmeta"
 
-// SetRewrite lets a test put in a rewriter that fails.
+// SetRewrite replaces the rewriter, by one that fails.
 func (o *Options) SetRewrite(f func(htmlmeta.Page, htmlmeta.Rewriting) htmlmeta.Rewritten) {
 	o.rewrite = f
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxDiffers bounds the differences of one kind that are listed of a page.
+// maxDiffers is the most differences of a kind listed per page.
 const maxDiffers = 5
 
 func (one *Judged) differs(form, what, detail string) {
@@ -18,8 +18,8 @@ func (one *Judged) differs(form, what, detail string) {
 	one.Differs = append(one.Differs, Difference{form, what, detail})
 }
 
-// alike compares what a page shows with what the site's shows. A twentieth of the words
-// may differ: there are clocks.
+// alike compares what a page shows with what the site's page shows. Up to a twentieth of the
+// words may differ, for clocks and the like.
 func (j *judging) alike(one *Judged, form string, got, want *Seen) bool {
 	lost, of := missing(got.Text, want.Text)
 	more, now := missing(want.Text, got.Text)
@@ -48,7 +48,8 @@ func (j *judging) alike(one *Judged, form string, got, want *Seen) bool {
 	return right
 }
 
-// missing are the words of a text that another lacks, of so many different ones.
+// missing returns the distinct words of text that are not in in, and the number of distinct
+// words of text.
 func missing(in, text string) (lost []string, of int) {
 	has := map[string]bool{}
 	for word := range strings.FieldsSeq(in) {
@@ -67,7 +68,7 @@ func missing(in, text string) (lost []string, of int) {
 	return lost, of
 }
 
-// shows is how the text of a page begins.
+// shows quotes the beginning of a page's text.
 func shows(s *Seen) string {
 	text := []rune(strings.Join(strings.Fields(s.Text[:min(len(s.Text), 1000)]), " "))
 	switch {
@@ -79,15 +80,15 @@ func shows(s *Seen) string {
 	return fmt.Sprintf("it shows %q", string(text))
 }
 
-// link is one that is clicked on.
+// link is a link to be clicked.
 type link struct {
-	at   int    // its place among those of the site's page
-	href string // what it is there, without its fragment
+	at   int    // its index in Seen.Links of the site's page
+	href string // its target there, without fragment
 	to   *mapped
 }
 
-// links chooses those of a page that are clicked on: they lead to other pages that are
-// held, and lie apart.
+// links chooses the links to click on a page: spread over it, and leading to other pages in the
+// mirror.
 func (j *judging) links(page string, want *Seen) (list []link) {
 	known := map[*mapped]bool{j.held[page]: true}
 	for i, href := range want.Links {
@@ -110,7 +111,7 @@ func (j *judging) links(page string, want *Seen) (list []link) {
 	return list
 }
 
-// find is the place of the same link in another form of the page; -1 where it is missing.
+// find returns the index of the same link in another form of the page; -1 if it is missing.
 func (j *judging) find(form string, got, want *Seen, l link) int {
 	if len(got.Links) == len(want.Links) && got.Links[l.at] != "" {
 		return l.at
@@ -120,31 +121,31 @@ func (j *judging) find(form string, got, want *Seen, l link) int {
 		href, _, _ = strings.Cut(href, "#")
 		if path, root := strings.CutPrefix(href, "file://"); root && strings.HasSuffix(l.href, path) &&
 			siteRoot(l.href) == len(l.href)-len(path) {
-			return true // a script has made it of the path on the site
+			return true // a script built it from the path on the site
 		}
 		return href == there || href == l.to.URL || form == "served" &&
 			strings.HasSuffix(l.to.URL, strings.TrimPrefix(href, "http://mirror.localhost"))
 	})
 }
 
-// siteRoot is where the path of an http URL begins.
+// siteRoot returns where the path of an http URL begins.
 func siteRoot(url string) int {
 	_, rest, _ := strings.Cut(url, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	return len(url) - len(rest) + len(host)
 }
 
-// arrives says whether a click has led to the page that it leads to on the site.
+// arrives reports whether a click led to the same page as on the site.
 func (j *judging) arrives(ctx context.Context, one *Judged, form string, to *mapped, after *Seen) (bool, error) {
 	want, err := j.atSite(ctx, to.URL, false)
 	if err != nil || want == nil {
-		return true, err // there is nothing to compare with
+		return true, err // nothing to compare with
 	}
 	arrives := false
 	if after != nil {
 		lost, of := missing(after.Text, want.Text)
 		if arrives = 20*len(lost) <= of; !arrives {
-			// A page whose own scripts take its text away is a matter of that page.
+			// If the page's own scripts remove its text, that page is at fault, not the link.
 			at, _, _ := strings.Cut(after.URL, "#")
 			arrives = at == j.view(form, to.File).URL || form == "served" && at == "http://mirror.localhost"+
 				to.URL[siteRoot(to.URL):]

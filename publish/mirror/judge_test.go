@@ -12,7 +12,7 @@ import (
 	"curtsy/storage"
 )
 
-// What a browser showed of a page, in each form, makes it right or not.
+// A page is judged by what a browser shows of each of its forms.
 func TestAPageIsJudgedByWhatItShows(t *testing.T) {
 	words := strings.Repeat("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon ", 3)
 	for _, c := range []struct {
@@ -59,8 +59,8 @@ func TestAPageIsJudgedByWhatItShows(t *testing.T) {
 	}
 }
 
-// A page whose scripts take its text away at the site's own URL is held against what it
-// says without them, and its still form is the page as it came.
+// If the scripts of a page remove its text even at the site's own URL, it is compared with its
+// text without scripts, and its still form is the page as it was fetched.
 func TestScriptsThatTakeTheTextAway(t *testing.T) {
 	words := strings.Repeat("alpha beta gamma delta epsilon zeta eta theta iota kappa ", 2)
 	broken := mirror.Seen{Text: "This page couldn't load", Failed: []string{"http://a/chunk.js"},
@@ -77,7 +77,7 @@ func TestScriptsThatTakeTheTextAway(t *testing.T) {
 	}
 }
 
-// A link that is clicked on leads to the page that it leads to on the site, or not.
+// A click on a link must lead where it leads on the site.
 func TestLinksAreClickedOn(t *testing.T) {
 	for _, c := range []struct {
 		name, after string
@@ -112,8 +112,8 @@ func TestLinksAreClickedOn(t *testing.T) {
 	}
 }
 
-// judged browses the mirror of a small site; look says what a page shows, with its scripts
-// or without.
+// judged checks the mirror of a small site; look stands for the browser and returns what a page
+// shows with or without its scripts.
 func judged(t *testing.T, look func(v mirror.View, plain bool) (first, after *mirror.Seen)) *mirror.Opened {
 	t.Helper()
 	s := serve(t, "-- / --\n<a href=other.html>on</a><script></script>\n-- /other.html --\n<p>the other page\n")

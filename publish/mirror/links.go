@@ -7,33 +7,33 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// linker decides about the references of one file.
+// linker rewrites the references of one file.
 type linker struct {
 	s     *site
 	from  *entry
 	notes *notes
-	near  *nearby        // nil: nothing is remembered
-	noted map[noted]bool // what is noted already of this page
+	near  *nearby        // nil: no cache
+	noted map[noted]bool // what was already noted for this page
 }
 
-// noted is a URL in a section of the report.
+// noted is a row in a section of the report.
 type noted struct {
 	in  section
 	url string
 }
 
-// ref says what is to become of a reference: one to a file of the tree, an
-// absolute one to the live site, or one that nothing follows by itself.
+// ref decides how a reference is rewritten: relative to a file of the mirror, absolute to the
+// live site, or disabled so that browsers do not load it.
 func (l *linker) ref(r htmlmeta.Reference) (htmlmeta.Change, string) {
 	if r.Kind == htmlmeta.Alternate && !hasAny(r.Rel, "shortlink") {
-		return live(r) // canonical, feeds, other languages: said of the live site
+		return live(r) // canonical, feeds, other languages: statements about the live site
 	}
 	i := l.s.find(r.URL)
 	if weburl.IsRoute(r.Fragment) {
 		route, part := weburl.CutRoute(r.Fragment)
 		j := l.s.index(r.URL.InPage(route))
 		switch {
-		case l.s.routes && j >= 0 && l.s.list[j].state == kept: // "#/" is the page that the routes are in
+		case l.s.routes && j >= 0 && l.s.list[j].state == kept: // "#/" is the page that holds the routes
 			i, r.Text, r.Fragment, r.Plain = j, part, part, false
 		case strings.HasPrefix(r.Text, "#"):
 			return htmlmeta.Leave, ""
@@ -60,7 +60,7 @@ func (l *linker) ref(r htmlmeta.Reference) (htmlmeta.Change, string) {
 	return htmlmeta.Local, relative(l.from.file, to.file) + part
 }
 
-// samePage leaves a reference to a place in the same file as short as it was.
+// samePage keeps a reference within the same file in its short form.
 func samePage(r htmlmeta.Reference, part string) string {
 	if strings.HasPrefix(strings.TrimSpace(r.Text), "#") {
 		return r.Text
@@ -68,7 +68,7 @@ func samePage(r htmlmeta.Reference, part string) string {
 	return part
 }
 
-// target is the file that the entry i stands for, and the fragment.
+// target returns the file for entry i and the fragment; nil if there is none.
 func (l *linker) target(i int, part string) (*entry, string) {
 	if i < 0 {
 		return nil, part
@@ -86,8 +86,7 @@ func (l *linker) target(i int, part string) (*entry, string) {
 	return nil, part
 }
 
-// loads says whether a browser would fetch the reference by itself, without
-// anybody asking.
+// loads reports whether a browser fetches the reference without a click.
 func (l *linker) loads(r htmlmeta.Reference) bool {
 	switch r.Kind {
 	case htmlmeta.Requisite:
@@ -111,7 +110,7 @@ func hasAny(rel string, words ...string) bool {
 	return false
 }
 
-// live makes a reference absolute; one that is so already stays as it is.
+// live makes a reference absolute, unless it is already.
 func live(r htmlmeta.Reference) (htmlmeta.Change, string) {
 	text := strings.TrimSpace(r.Text)
 	if hasPrefixFold(text, "http://") || hasPrefixFold(text, "https://") {
@@ -124,8 +123,7 @@ func live(r htmlmeta.Reference) (htmlmeta.Change, string) {
 	return htmlmeta.Live, to + encodeFragment(r.Fragment)
 }
 
-// inList says whether commas, quotes and parentheses mean something where the
-// reference stands.
+// inList reports whether commas, quotes and parentheses are syntax where the reference stands.
 func inList(r htmlmeta.Reference) bool {
 	return r.Tag == "css" || r.Tag == "style" || strings.HasSuffix(r.Attr, "style") ||
 		strings.HasSuffix(r.Attr, "srcset")
@@ -135,7 +133,7 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// note remembers for the report where a reference out of the tree stands.
+// note records a reference to outside of the mirror for the report.
 func (l *linker) note(r htmlmeta.Reference, i int) {
 	switch {
 	case r.Kind == htmlmeta.Form || r.Kind == htmlmeta.Hint || r.Kind == htmlmeta.Speculative:
@@ -150,11 +148,11 @@ func (l *linker) note(r htmlmeta.Reference, i int) {
 	}
 }
 
-// add notes a URL once, and the page if that may be named.
+// add records a URL once per page, with the page if that may be published.
 func (l *linker) add(in section, url, why string) {
 	key := noted{in, url}
 	if l.noted[key] {
-		return // a row counts pages
+		return // rows count pages
 	}
 	if l.noted == nil {
 		l.noted = map[noted]bool{}

@@ -2,16 +2,16 @@ package mirror
 
 import "os"
 
-// File is a file of a mirror that holds what the site has, or what its pages need.
+// File is a file of a mirror: a file of the site, or one that its pages need.
 type File struct {
-	URL  string // "" of what is the mirror's own
-	Name string // of the file; several URLs may have the same
+	URL  string // "" for the mirror's own files
+	Name string // of the file; several URLs may share it
 	Type string
-	To   string // of a page that stands for a redirect: the URL it leads to
+	To   string // for the stub of a redirect: its target URL
 }
 
-// Files lists a mirror, in the order of URLs, and says where a reader begins. What it
-// tells of itself is left out.
+// Files lists the files of a mirror by URL, without its report and map, and returns the name of
+// the start page.
 func Files(root *os.Root) (list []File, start string, err error) {
 	m, err := readMap(root)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asFile spares a file that is opened the question whether it is to be waited for, in five
-// calls to the system.
+// asFile is O_NONBLOCK, which saves os.OpenFile the system calls that find out whether the file
+// can be polled.
 const asFile = unix.O_NONBLOCK
 
-// lock takes a directory until the file is closed, or the process ends in any
-// way; nil if another has it or the file system knows no locks.
+// lock locks a directory until the file is closed or the process ends; nil if another process
+// has the lock or the file system does not support it.
 func lock(dir string) *os.File {
 	f, err := os.Open(dir)
 	if err != nil {

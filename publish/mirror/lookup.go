@@ -8,14 +8,14 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// maxHops is how many redirects are followed one after another.
+// maxHops is the most redirects followed in a row.
 const maxHops = 21
 
-// trail is where a chain of redirects leads.
+// trail is the end of a chain of redirects.
 type trail struct {
 	final int32      // the kept entry at its end, or -1
-	why   string     // set where it ends nowhere instead of outside of the mirror
-	end   weburl.URL // what it leads to, where that is neither
+	why   string     // why the chain leads nowhere; "" if it leads out of the mirror
+	end   weburl.URL // its target, if neither kept nor failed
 	hops  int
 }
 
@@ -45,8 +45,8 @@ func (s *site) follow(i int) trail {
 	return trail{final: -1, why: "redirect: in a circle"}
 }
 
-// followAll follows all redirects. What the longest chains lead to was not fetched
-// for their length: no chain that ends there leads out of the mirror.
+// followAll follows all redirects. The target of a chain that is as long as the longest was not
+// fetched because of its length, so such a chain does not lead out of the mirror.
 func (s *site) followAll() {
 	longest := map[weburl.URL]int{}
 	for i := range s.list {
@@ -68,8 +68,8 @@ func (s *site) followAll() {
 	}
 }
 
-// index finds an URL as it is. It copies no entry: what a worker notes of its own
-// is written while others look up.
+// index finds a URL exactly as given. It does not copy entries, because workers write to their
+// own entries while others look up.
 func (s *site) index(u weburl.URL) int {
 	href := u.String()
 	for at := s.at.first(href); ; at++ {
@@ -80,11 +80,11 @@ func (s *site) index(u weburl.URL) int {
 	}
 }
 
-// places are the numbers of entries, from 1, by a hash of their URLs: of a link in a
-// page it is asked often, and eight octets an entry are less than a map takes.
+// places is a hash table from URLs to entry numbers. It takes eight octets an entry, less than
+// a map, and is queried for every link.
 type places struct {
 	seed  maphash.Seed
-	slots []int32 // 0: nobody's; at least half of them are
+	slots []int32 // entry number + 1; 0: free; at least half of the slots are
 	mask  uint64
 }
 
@@ -101,18 +101,17 @@ func placesOf(list []entry) places {
 	return p
 }
 
-// first is where a URL is, or one of the places behind it.
+// first returns the first slot to try for a URL.
 func (p *places) first(href string) uint64 { return maphash.String(p.seed, href) }
 
-// indexOf finds an URL given as text.
+// indexOf finds a URL given as a string.
 func (s *site) indexOf(href string) int { return s.index(weburl.FromCanonical(href)) }
 
-// find finds the entry that stands for an URL: its own, or where that has no
-// file, that of the same page under another name (see names). Without one that
-// has a file, it is the first that is there, or -1.
+// find returns the entry for a URL: its own or, if that has no file, one of the same page under
+// another URL (see names). If none has a file, it returns the first that exists, or -1.
 func (s *site) find(u weburl.URL) int {
 	if !s.origins[u.Origin()] && judge.SiteKey(u) != judge.SiteKey(s.o.Seed) {
-		return -1 // nor under another name: all names of a page elsewhere have its origin
+		return -1 // pages of other origins have no other names here
 	}
 	return s.lookUp(u, func(e *entry) bool { return e.state == kept || e.state == moved && e.final >= 0 })
 }
@@ -132,10 +131,9 @@ func (s *site) lookUp(u weburl.URL, good func(*entry) bool) int {
 	return first
 }
 
-// names calls f with the names of a page until f says no: the URL, what
-// Clean-param makes of it, its form without session id and with its parameters
-// in order, and all of these under the site's other schemes and with and
-// without www.
+// names calls f with the URLs of a page until f returns false: the URL, its form after
+// Clean-param, its form without session id and with sorted parameters, and all of these with
+// the site's other schemes and with and without www.
 func (s *site) names(u weburl.URL, f func(weburl.URL) bool) {
 	if !f(u) {
 		return
@@ -164,8 +162,8 @@ func (s *site) names(u weburl.URL, f func(weburl.URL) bool) {
 	}
 }
 
-// pair notes which entry stands for the pages that were fetched only under a
-// name with a session id or with their parameters in disorder.
+// pair records the entries of pages that were fetched only with a session id or with unsorted
+// parameters.
 func (s *site) pair() {
 	s.twins = map[string]int32{}
 	for i := range s.list {
@@ -183,10 +181,10 @@ func (s *site) pair() {
 	}
 }
 
-// unlisted says whether an entry's URL must stay out of published lists.
+// unlisted reports whether an entry's URL must not be published.
 func (s *site) unlisted(i int) bool { return i >= 0 && !s.list[i].list }
 
-// key is one text for all names of a page.
+// key maps all URLs of a page to one string.
 func (o *Options) key(u weburl.URL) string {
 	if folded, ok := o.Fold(u); ok {
 		u = folded
@@ -197,5 +195,5 @@ func (o *Options) key(u weburl.URL) string {
 	return judge.SiteKey(u) + u.Target()
 }
 
-// isOwn says whether an URL belongs to the site itself.
+// isOwn reports whether a URL belongs to the site.
 func (s *site) isOwn(u weburl.URL) bool { return s.own[u.Origin()] }

@@ -7,8 +7,8 @@ import (
 	"curtsy/htmlmeta"
 )
 
-// manifest rewrites the references of a web application manifest, a JSON
-// file. One that does not parse stays as it is.
+// manifest rewrites the references of a web application manifest, a JSON file. It leaves an
+// invalid one unchanged.
 func (w *writer) manifest(e *entry, body []byte) []byte {
 	var m map[string]any
 	if json.Unmarshal(body, &m) != nil {
@@ -43,8 +43,8 @@ func (w *writer) manifest(e *entry, body []byte) []byte {
 	return append(out, '\n')
 }
 
-// each calls f with every reference of a manifest (W3C Web Application
-// Manifest §1): start_url, scope, and the src and url of icons and shortcuts.
+// each calls f with every reference of a manifest (W3C Web Application Manifest §1): start_url,
+// scope, the src and url of icons and shortcuts, and the action of a share target.
 func each(v any, f func(string) string) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -11,22 +11,23 @@ import (
 	"curtsy/internal/legible"
 )
 
-// mapFormat marks a mirror-map.json, and with it a directory, as ours.
+// mapFormat identifies a mirror-map.json, and its directory as a mirror.
 const mapFormat = "curtsy mirror 1"
 
-// mapped is one line of the map: a URL, its file, and what it is.
+// mapped is a line of the map: a URL and its file.
 type mapped struct {
 	URL  string `json:"url,omitempty"`
 	File string `json:"file"`
 	Type string `json:"type,omitempty"`
-	To   string `json:"to,omitempty"`  // for a redirect: the URL it leads to
-	Raw  bool   `json:"raw,omitempty"` // its links are as they were
-	// Still is the form without its scripts that Options.Still has given it, and the next
-	// export keeps: "came", as it came; "shown", as its scripts left it (mirror-stills.json).
+	To   string `json:"to,omitempty"`  // target URL of a redirect
+	Raw  bool   `json:"raw,omitempty"` // its links were not rewritten
+	// Still is the form without scripts in which Options.Still had the page stored, and which
+	// later exports keep: "came", as sent; "shown", the DOM after scripts ran
+	// (mirror-stills.json).
 	Still string `json:"still,omitempty"`
 }
 
-// still is the form without its scripts that a page has.
+// still is the form without scripts in which a page is stored.
 type still uint8
 
 const (
@@ -37,20 +38,19 @@ const (
 
 var stillNames = [...]string{stillCame: "came", stillShown: "shown"}
 
-// mirrorMap is mirror-map.json. It is no list for readers but what a check and
-// the next export go by, so it names each file of the tree, those of pages with
-// noindex too: who has the tree has the files. What has no file is not in it.
+// mirrorMap is mirror-map.json. It is for checks and the next export, not for readers, and
+// lists every file of the tree, including noindex pages: whoever has the tree has the files.
 type mirrorMap struct {
 	Format  string   `json:"format"`
 	Seed    string   `json:"seed"`
 	Origins []string `json:"origins,omitempty"` // of the site
-	Twins   bool     `json:"twins,omitempty"`   // session ids and orders of parameters make no other page
+	Twins   bool     `json:"twins,omitempty"`   // URLs that differ in session id or order of parameters are one page
 	Online  bool     `json:"online,omitempty"`
 	Summary *Summary `json:"summary,omitempty"`
 	Files   []mapped `json:"files"`
 }
 
-// files are the names in the map, and the map's own.
+// files returns the names in the map, and that of the map.
 func (m *mirrorMap) files() map[string]bool {
 	set := map[string]bool{MapFile: true}
 	for _, f := range m.Files {
@@ -78,8 +78,7 @@ func readMap(root *os.Root) (*mirrorMap, error) {
 	return m, nil
 }
 
-// writeMap writes the map, one file a line, sorted by URL, without holding
-// more than a line.
+// writeMap writes the map sorted by URL, one file per line, as a stream.
 func (w *writer) writeMap(r *Result, extra []mapped) error {
 	s := w.summary(r)
 	return w.piped(MapFile, func(to io.Writer) error { return w.encodeMap(to, s, extra) })
@@ -94,7 +93,7 @@ func (w *writer) encodeMap(to io.Writer, s *Summary, extra []mapped) error {
 		return err
 	}
 	head = legible.JSON(head)
-	b.Write(head[:len(head)-len("null}")]) // "files":null}
+	b.Write(head[:len(head)-len("null}")]) // cut "files":null}
 	sep := "[\n"
 	line := func(m mapped) error {
 		text, err := json.Marshal(m)

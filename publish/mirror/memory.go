@@ -8,26 +8,26 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Documents are rewritten in memory, several at a time: what all workers hold
-// together is bounded by the decoded length of what they read. Most documents
-// are short; a longer one waits until it has the room, and is read once more.
+// Several documents are rewritten in memory at a time. held limits their total decoded length.
+// A document is first read as a short one; if it is longer, it waits for more memory and is
+// read again.
 const (
 	shortDocument = 1 << 20  // bytes
-	maxRewrite    = 24 << 20 // the longest document whose references are rewritten; others are copied
-	perByte       = 6        // what a byte of a document costs: it, its tags, its rewritten form while that grows
+	maxRewrite    = 24 << 20 // documents over this are copied without rewriting
+	perByte       = 6        // memory per byte of a document: body, tags, and the growing output
 	maxHeld       = perByte * maxRewrite
-	givenBack     = 8 << 20 // a document over this leaves memory that is given back to the system at once
+	givenBack     = 8 << 20 // freed at once after a larger document
 )
 
-// held is the memory of all workers.
+// held limits the memory of all workers.
 type held struct{ sem *semaphore.Weighted }
 
 func newHeld() held { return held{semaphore.NewWeighted(maxHeld)} }
 
-// take waits for the room for a document of n bytes.
+// take waits until a document of n bytes may be read; give releases it.
 func (h held) take(n int64) (give func()) {
 	cost := min(n, maxRewrite) * perByte
-	_ = h.sem.Acquire(context.Background(), cost) // fails only where the context ends
+	_ = h.sem.Acquire(context.Background(), cost) // cannot fail: the context does not end
 	return func() {
 		if n > givenBack {
 			debug.FreeOSMemory()
@@ -36,8 +36,7 @@ func (h held) take(n int64) (give func()) {
 	}
 }
 
-// buffers are what a document is read into, and rewritten into: of short ones they are used
-// again for the next one.
+// buffers are reusable buffers for the body of a document and its rewritten form.
 type buffers struct {
 	body bytes.Buffer
 	out  []byte

@@ -7,8 +7,8 @@ import (
 	"curtsy/publish/mirror"
 )
 
-// The parts of a module are fetched, and its references lead to them where
-// their names are others in the mirror.
+// The imports of a module are fetched, and its references are rewritten where files have other
+// names in the mirror.
 func TestExportOfModules(t *testing.T) {
 	t.Parallel()
 	s := serve(t, `

@@ -14,7 +14,7 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// Files and directories of our own at the root of a mirror.
+// Files and directories of the mirror itself, at its root.
 const (
 	MapFile    = "mirror-map.json"
 	ReportFile = "mirror-report.html"
@@ -25,16 +25,15 @@ const (
 	hostsDir   = "_hosts"
 )
 
-// Bounds of names: file systems allow 255 octets a name, and
-// Windows 260 UTF-16 units a path.
+// Limits of names: file systems allow 255 octets a name, Windows 260 UTF-16 units a path.
 const (
 	maxSegment = 200 // octets of UTF-8
 	maxPath    = 240 // UTF-16 units
-	maxQuery   = 80  // octets of a query that is still readable
+	maxQuery   = 80  // octets of a query that is kept readable
 )
 
-// candidate is the name that a URL asks for, with the extension of what it
-// holds. Others may ask for the same: see nameAll.
+// candidate is the preferred file name of a URL, with the extension of its media type. Other
+// URLs may prefer the same: see nameAll.
 func candidate(u weburl.URL, site bool, typ string) string {
 	path := u.Path()[1:]
 	if route := strings.TrimLeft(u.Route(), "#!/"); route != "" {
@@ -59,7 +58,7 @@ func candidate(u weburl.URL, site bool, typ string) string {
 // directory is the name of one inner segment of a path.
 func directory(s string, first bool) string {
 	if s == "" {
-		return "%2F" // as in //: a segment without a name
+		return "%2F" // an empty segment, as in //
 	}
 	s = segment(decode(s))
 	if first && fold(s) == hostsDir {
@@ -68,7 +67,7 @@ func directory(s string, first bool) string {
 	return s
 }
 
-// notOurs keeps a site's file off the names of our own.
+// notOurs renames a file of the site that has the name of a file of the mirror.
 func notOurs(name string) string {
 	switch fold(name) {
 	case MapFile, ReportFile, linksFile, pathsFile, dataFile, stillsFile, hostsDir:
@@ -77,7 +76,7 @@ func notOurs(name string) string {
 	return name
 }
 
-// file is the name of the last segment, its query and its type.
+// file is the file name of the last segment, with its query and media type.
 func file(last string, u weburl.URL, typ string) string {
 	name := decode(last)
 	if last == "" {
@@ -98,7 +97,7 @@ func file(last string, u weburl.URL, typ string) string {
 	return finish(stem, ext, u)
 }
 
-// finish bounds a file name and makes it one that every system takes.
+// finish limits the length of a file name and makes it safe on every system.
 func finish(stem, ext string, u weburl.URL) string {
 	ext = escape(ext)
 	if len(ext) > 20 {
@@ -110,7 +109,7 @@ func finish(stem, ext string, u weburl.URL) string {
 	return safe(stem + ext)
 }
 
-// query is a query as part of a name: itself where it is short, else a hash.
+// query is a query as part of a name: readable if short, otherwise a hash.
 func query(q string) string {
 	s := escape(decode(q))
 	if len(s) > maxQuery {
@@ -119,7 +118,7 @@ func query(q string) string {
 	return s
 }
 
-// segment makes any text one segment of a path.
+// segment makes any text a single path segment.
 func segment(s string) string {
 	e := escape(s)
 	if len(e) > maxSegment {
@@ -128,8 +127,8 @@ func segment(s string) string {
 	return safe(e)
 }
 
-// bounded joins a path and shortens one that is too long: the first
-// directories stay, the rest is a hash in the name.
+// bounded joins a path. If it is too long, it keeps the first directories and replaces the rest
+// by a hash in the name.
 func bounded(dirs []string, name string, u weburl.URL) string {
 	path := strings.Join(append(dirs, name), "/")
 	if units(path) <= maxPath {
@@ -148,7 +147,7 @@ func bounded(dirs []string, name string, u weburl.URL) string {
 	return strings.Join(append(dirs[:kept:kept], name), "/")
 }
 
-// splitExt splits a name before its extension, which has the dot.
+// splitExt splits off the extension, which includes the dot.
 func splitExt(name string) (stem, ext string) {
 	i := strings.LastIndexByte(name, '.')
 	if i <= 0 || strings.Trim(name[:i], ".") == "" {
@@ -157,7 +156,7 @@ func splitExt(name string) (stem, ext string) {
 	return name[:i], name[i:]
 }
 
-// cut shortens an escaped name to n octets, between runes and escapes.
+// cut truncates an escaped name to n octets, without splitting runes and escapes.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -175,7 +174,7 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// cutUnits shortens an escaped name to n UTF-16 units.
+// cutUnits truncates an escaped name to n UTF-16 units.
 func cutUnits(s string, n int) string {
 	for i, r := range s {
 		if n -= utf16.RuneLen(r); n < 0 {
@@ -198,8 +197,8 @@ func hash(s string, n int) string {
 	return hex.EncodeToString(sum[:])[:n]
 }
 
-// fold is the name as a file system sees it that knows no case and no
-// difference between the forms of a letter.
+// fold maps names that a case-insensitive or normalizing file system treats as equal to the
+// same string.
 func fold(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= utf8.RuneSelf {

@@ -8,7 +8,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// namesOf names URLs as one site, all HTML but for the types given.
+// namesOf names URLs as one site, all of them HTML except for the types given.
 func namesOf(types map[string]string, targets ...string) map[string]string {
 	s := &site{o: &Options{}, own: map[string]bool{"http://h": true}, digest: func(crawllog.Ref) string { return "" }}
 	s.o.Seed = weburl.MustParse("http://h/")
@@ -76,8 +76,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNamesThatAreObeyed: no file and no directory has a name that a web server
-// runs or a desktop follows, and the type shows.
+// TestNamesThatAreObeyed checks that no file or directory has a name that a web server executes
+// or a desktop acts on, and that the extension fits the type.
 func TestNamesThatAreObeyed(t *testing.T) {
 	for _, c := range []struct{ typ, url, want string }{
 		{typeHTML, "/a.php", "a_php.html"}, {typeAny, "/a.php", "a_php.bin"}, {typeText, "/a.PHP5", "a_PHP5.txt"},
@@ -191,7 +191,7 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-// A type in doubt is that of the root element, not of what stands somewhere in the text.
+// An ambiguous type is decided by the root element, not by what occurs somewhere in the text.
 func TestATypeInDoubtIsThatOfTheRoot(t *testing.T) {
 	const xml, feed = `<?xml version="1.0"?>`,
 		`<rss><channel><item><description><![CDATA[<svg><path/></svg>]]></description></item></channel></rss>`

@@ -9,30 +9,30 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// nearby is what references in the pages of one directory lead to, by what they are
-// without their fragment. Most of a page's are those of the pages beside it.
+// nearby caches where references in the pages of one directory lead, without their fragments.
+// Pages of a directory share most references.
 type nearby struct {
 	dir  string
 	refs map[string]near
 }
 
-// near is where a reference leads: to a file of the tree.
+// near is a file of the mirror that a reference leads to.
 type near struct {
 	to   *entry
-	path string // from the directory
-	part string // the fragment where the reference has none
+	path string // relative to the directory
+	part string // the fragment to use if the reference has none
 }
 
-// keep remembers where a reference leads.
+// keep caches where a reference leads.
 func (n *nearby) keep(r htmlmeta.Reference, to *entry, path, part string) {
 	bare := r.Text[:len(r.Text)-len(r.Fragment)]
 	if path == bare {
-		path = bare // there once
+		path = bare // share the memory
 	}
 	n.refs[bare] = near{to, path, encodeFragment(part)}
 }
 
-// known is htmlmeta.Rewriting's Known.
+// known implements htmlmeta.Rewriting.Known.
 func (l *linker) known(ref []byte, kind htmlmeta.LinkKind) (string, bool) {
 	i := bytes.IndexByte(ref, '#')
 	if i < 0 {
@@ -59,18 +59,17 @@ func (l *linker) known(ref []byte, kind htmlmeta.LinkKind) (string, bool) {
 	return n.path + part, true
 }
 
-// maxNearby is how many references are remembered, of all directories.
+// maxNearby is the most references cached, over all directories.
 const maxNearby = 64 << 10
 
-// nearbys are those that no worker has at the moment, by their directories.
+// nearbys holds the caches that no worker uses at the moment, by directory.
 type nearbys struct {
 	mu   sync.Mutex
 	all  map[string]*nearby
-	size int // references in them
+	size int // references cached
 }
 
-// take gives a worker what is known of references in an entry, for it alone until it
-// is given back.
+// take returns the cache for an entry's directory, for the worker alone until it gives it back.
 func (n *nearbys) take(e *entry) *nearby {
 	dir := e.url.Origin() + e.url.Path()
 	dir = dir[:strings.LastIndexByte(dir, '/')+1] + "\x00" + e.file[:strings.LastIndexByte(e.file, '/')+1]
@@ -87,7 +86,7 @@ func (n *nearbys) take(e *entry) *nearby {
 
 func (n *nearbys) give(d *nearby) {
 	if len(d.refs) > maxNearby/4 {
-		return // of so many few are met again
+		return // too few to be worth caching
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

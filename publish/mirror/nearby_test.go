@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Pages of one directory say the same, and become the same: the first by what their
-// references lead to, the others by what is remembered of it.
+// Pages of one directory with the same references are rewritten the same: the first by
+// resolving its references, the others from the cache.
 func TestReferencesThatWereMetBefore(t *testing.T) {
 	t.Parallel()
 	const content = `<!DOCTYPE html><title>x</title><link rel=stylesheet href=s.css><link rel=canonical href=c><link rel=icon href="p.png"><img src=p.png>

@@ -7,41 +7,41 @@ import (
 	"sync/atomic"
 )
 
-// kind of note: a section of the report.
+// section is a section of the report.
 type section int
 
 const (
-	broken    section = iota // links of the site that lead nowhere
+	broken    section = iota // broken links of the site
 	external                 // links to other sites
-	needsHTTP                // pages that a browser refuses to run from a disk
-	cutOff                   // pages of which not all is there
-	absent                   // what the mirror leaves out, by the site's wish
-	unfetched                // what the crawl knows of and has not fetched
+	needsHTTP                // pages that browsers do not run from disk
+	cutOff                   // incomplete pages
+	absent                   // left out as the site asks
+	unfetched                // known to the crawl, not fetched
 	numSections
 )
 
-// maxRows bounds the rows of a section of the report, and so its memory; the
-// first by URL are kept, whatever the order in which pages are written.
+// maxRows is the most rows of a section. The first by URL are kept, in whatever order pages are
+// written.
 const maxRows = 20_000
 
-// maxPages bounds the pages named in one row.
+// maxPages is the most pages named in a row.
 const maxPages = 5
 
-// row is one line of the report: a URL, and the pages it stands on.
+// row is a row of the report: a URL, and the pages that refer to it.
 type row struct {
 	why      string
 	count    int
 	pages    []string // the first by URL
-	unlisted int      // pages beside those, which must not be named
+	unlisted int      // further pages that must not be published
 }
 
-// notes collects what the report tells. Any number of workers add to it.
+// notes collects the rows of the report. It is safe for concurrent use.
 type notes struct {
 	mu      sync.Mutex
 	rows    [numSections]map[string]*row
-	last    [numSections]string // rows after it are left out; "" is none
+	last    [numSections]string // later rows are dropped; "": no limit yet
 	more    [numSections]bool
-	live    atomic.Int64 // links to the live site whose page is here
+	live    atomic.Int64 // links to the live site although the page is in the mirror
 	modules atomic.Int64 // pages that use modules
 }
 
@@ -53,18 +53,18 @@ func newNotes() *notes {
 	return n
 }
 
-// add notes one find of a URL, on a page.
+// add records a URL found on a page.
 func (n *notes) add(in section, url, why, page string) {
 	n.with(in, url, why, func(r *row) { r.note(page) })
 }
 
-// addUnlisted notes one find of a URL on a page that must not be named. It is
-// called once for each such page.
+// addUnlisted records a URL found on a page that must not be published. It is called once per
+// page.
 func (n *notes) addUnlisted(in section, url, why string) {
 	n.with(in, url, why, func(r *row) { r.unlisted++ })
 }
 
-// with changes the row of a URL, if the report is going to have it.
+// with changes the row of a URL, unless the report drops it.
 func (n *notes) with(in section, url, why string, change func(*row)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -82,7 +82,7 @@ func (n *notes) with(in section, url, why string, change func(*row)) {
 	}
 }
 
-// note counts a page and keeps the first few; it is called once for each page.
+// note counts a page and keeps the first few by URL. It is called once per page.
 func (r *row) note(page string) {
 	i, found := slices.BinarySearch(r.pages, page)
 	if found || page == "" {

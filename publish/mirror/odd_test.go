@@ -19,7 +19,7 @@ import (
 	"curtsy/storage/warc"
 )
 
-// keep adds a page to an archive as if a crawl had read its answer.
+// keep adds a page to an archive as if a crawl had fetched it.
 func keep(t *testing.T, dir string, v crawllog.Visit, answer string) crawllog.Record {
 	t.Helper()
 	a, err := storage.Open(dir, storage.Options{})
@@ -43,8 +43,8 @@ func keep(t *testing.T, dir string, v crawllog.Visit, answer string) crawllog.Re
 	return *v.Record
 }
 
-// A page whose head cannot be read is missing in the mirror, which says so;
-// where its record is damaged there is no mirror.
+// A page whose HTTP head cannot be parsed is missing in the mirror, and listed as such; a
+// damaged record fails the export.
 func TestExportWithAHeadThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	const lengths = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy"
@@ -78,7 +78,7 @@ func TestExportWithAHeadThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// exported mirrors an archive and gives the files.
+// exported mirrors an archive and returns the files.
 func exported(t *testing.T, s *sitetest.Site, archive string) map[string]string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
@@ -92,14 +92,14 @@ func exported(t *testing.T, s *sitetest.Site, archive string) map[string]string 
 	return tree(t, out)
 }
 
-// incomplete says whether the report has a URL among what is incomplete.
+// incomplete reports whether the report lists a URL as incomplete.
 func incomplete(files map[string]string, url string) bool {
 	_, section, _ := strings.Cut(files[mirror.ReportFile], ">Incomplete ")
 	section, _, _ = strings.Cut(section, "</details>")
 	return strings.Contains(section, `href="`+url+`"`)
 }
 
-// A body that breaks in its coding while it is copied is that page's problem.
+// A body with an error in its coding is a problem of that page alone.
 func TestExportWithABodyThatCannotBeDecoded(t *testing.T) {
 	t.Parallel()
 	var z bytes.Buffer
@@ -129,8 +129,8 @@ func TestExportWithABodyThatCannotBeDecoded(t *testing.T) {
 	}
 }
 
-// Of a document whose coding breaks half-way there is what could be read, and
-// the report says that it is not all.
+// If the coding of a document is broken half-way, the mirror has what could be decoded, and the
+// report says that it is not all.
 func TestExportWithADocumentThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	var z bytes.Buffer
@@ -150,8 +150,8 @@ func TestExportWithADocumentThatBreaksOff(t *testing.T) {
 	}
 }
 
-// Octets without a type keep their name, but where a browser would take them
-// for a page or a server would run them.
+// Files without a type keep their name, unless a browser would take them for a page or a server
+// would execute them.
 func TestExportNamesOctets(t *testing.T) {
 	t.Parallel()
 	s := serve(t, small)
@@ -175,8 +175,8 @@ func TestExportNamesOctets(t *testing.T) {
 	}
 }
 
-// A page that a repair shows as it came, or as its scripts left it, stays so; of one that has
-// changed since, the next export says that its scripts run again.
+// A page that a repair shows as fetched, or as its scripts left it, stays so; if the page has
+// changed since, the next export reports that its scripts run again.
 func TestTheNextExportKeepsStillPages(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "-- / --\n<!DOCTYPE html><title>s</title><a href=/a>a</a><script>1</script>\n-- /a --\n<!DOCTYPE html><title>a</title><script>2</script>")
@@ -191,7 +191,7 @@ func TestTheNextExportKeepsStillPages(t *testing.T) {
 	if err != nil || r.Still != 2 || r.Moving != 0 {
 		t.Fatal(r, err)
 	}
-	for range 2 { // what is kept is kept again
+	for range 2 { // the choice is kept over more than one export
 		if r, err = export(t, s, archive, out); err != nil || r.Still != 2 || r.Moving != 0 {
 			t.Fatal(r, err)
 		}

@@ -12,46 +12,45 @@ import (
 	"curtsy/usage"
 )
 
-// Options of an export. Only Seed is needed.
+// Options of an export. Only Seed is required.
 type Options struct {
 	Seed     weburl.URL
-	Origins  []string // the site's: the seed's and its aliases; one tree for all
-	Complete bool     // the crawl has ended by itself
-	Why      string   // if not, why not
+	Origins  []string // the site's: those of the seed and its aliases, in one tree
+	Complete bool     // the crawl has finished
+	Why      string   // if not Complete, why
 	Now      time.Time
-	At       time.Time // the copies that stood then; zero: those that stand now
-	MaxBody  int64     // bytes of one file, decoded; 0 is 1 GiB
-	MaxBytes int64     // of the mirror; 0 is 1 GiB and 50 times what the archive holds
-	MinFree  int64     // bytes of the disk that stay free (room.Check)
-	// Online leaves pictures, styles and scripts that the archive does not
-	// hold pointing to the live site. Else nothing is loaded from anywhere.
+	At       time.Time // use the copies that were current then; zero: the current ones
+	MaxBody  int64     // bytes of one decoded file; 0: 1 GiB
+	MaxBytes int64     // of the mirror; 0: 1 GiB plus 50 times the archived payloads
+	MinFree  int64     // bytes to leave free on the disk (room.Check)
+	// Online lets images, styles and scripts that are not in the archive load from the live
+	// site. Otherwise nothing is loaded from elsewhere.
 	Online bool
-	// NoScripts keeps all pages as they came: their scripts do not run.
+	// NoScripts stores all pages as sent, with scripts disabled.
 	NoScripts bool
-	// Still gives the document that a page is to have without its scripts, nil for the
-	// page as it came; ok is false for a page that keeps its scripts. nil: as in the
-	// mirror that is there, for pages that have not changed since.
+	// Still returns the HTML to store for a page with scripts disabled, nil for the page as
+	// sent; ok is false if the page keeps its scripts. If Still is nil, unchanged pages stay as
+	// the existing mirror has them.
 	Still func(url string) (html []byte, ok bool, err error)
-	// Fold gives the URL that the site's Clean-param makes of another one.
+	// Fold applies the site's Clean-param to a URL, and reports whether it changed.
 	Fold func(weburl.URL) (weburl.URL, bool)
-	// Twin gives the form that all URLs of one page share which differ in a
-	// session id, in the order of their parameters or in needless escapes, and
-	// whether this URL is another one.
+	// Twin returns the common form of URLs that differ only in a session id, the order of
+	// parameters or needless escapes, and reports whether the URL differs from it.
 	Twin func(weburl.URL) (weburl.URL, bool)
-	// Left calls back with what the crawl knows of and did not fetch.
+	// Left yields the URLs that the crawl knows and did not fetch.
 	Left func(func(Left) error) error
-	// Broken gives the site's broken URLs.
+	// Broken returns the site's broken URLs.
 	Broken func(context.Context) (*inventory.Targets, error)
-	// Admits says whether what has these preferences may be given away; nil is all.
+	// Admits reports whether a capture with these preferences may be exported; nil: all may.
 	Admits func(usage.Preferences) bool
-	// Watch is told how far the export is, now and then.
+	// Watch is called now and then with the progress.
 	Watch func(Progress)
 
-	twins   bool                                                       // there is a Twin
-	rewrite func(htmlmeta.Page, htmlmeta.Rewriting) htmlmeta.Rewritten // tests put in one that fails
+	twins   bool                                                       // Twin was given
+	rewrite func(htmlmeta.Page, htmlmeta.Rewriting) htmlmeta.Rewritten // replaced in tests
 }
 
-// Left is a URL that the crawl knows of and did not fetch, and why.
+// Left is a URL that the crawl knows and did not fetch, and why.
 type Left struct {
 	URL    string
 	State  string
@@ -63,10 +62,10 @@ type Left struct {
 type Progress struct {
 	Step        string // "begin", "write", "check"
 	Done, Total int
-	Bytes       int64 // at the beginning: of all bodies, as the site sent them
+	Bytes       int64 // at the beginning: size of all bodies as sent
 }
 
-// ErrNotOurs says that OUT holds what no mirror of ours has put there.
+// ErrNotOurs means that the output directory holds something other than a mirror.
 var ErrNotOurs = errors.New("not a mirror made by curtsy")
 
 func (o *Options) defaults() {

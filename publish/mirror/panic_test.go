@@ -12,7 +12,7 @@ import (
 	"curtsy/storage"
 )
 
-// A picture with a tag behind its root, parts of which a page uses.
+// An SVG with an element after its root; a page uses one of its symbols.
 func TestExportOfASpriteWithATagBehindItsRoot(t *testing.T) {
 	t.Parallel()
 	s := serve(t, `
@@ -31,7 +31,7 @@ Content-Type: image/svg+xml
 	}
 }
 
-// The symbol's file holds a picture, stands in another directory and behind a redirect.
+// The file of the symbol holds a picture, is in another directory and behind a redirect.
 func TestExportOfASpriteWithAPicture(t *testing.T) {
 	t.Parallel()
 	s := serve(t, `
@@ -61,8 +61,8 @@ Content-Type: image/png
 	}
 }
 
-// A document that makes the rewriter panic is a line of the report; the others
-// are written as ever.
+// A document that makes the rewriter panic is listed in the report; the others are written as
+// usual.
 func TestExportGoesOnAfterAPanic(t *testing.T) {
 	t.Parallel()
 	s := serve(t, small)
@@ -95,8 +95,8 @@ func TestExportGoesOnAfterAPanic(t *testing.T) {
 	}
 }
 
-// One page alone has no report: what cannot be rewritten is an error, be it the page, a
-// style sheet of it, or the page once more when its parts are put in.
+// The export of a single page has no report: what cannot be rewritten is an error, whether it
+// is the page, one of its style sheets, or the page again when its parts are inlined.
 func TestSingleOfWhatPanics(t *testing.T) {
 	t.Parallel()
 	s := serve(t, wholePages)

@@ -11,12 +11,13 @@ import (
 	"curtsy/internal/follow"
 )
 
-// pathsScript says where the links of a page lead, also those that a script made.
+// pathsScript resolves the links of a page, including those added by scripts, to files of the
+// mirror.
 //
 //go:embed paths.js
 var pathsScript string
 
-// linkScript is the reference of mirror-links.js for a page; "" for one that runs no
+// linkScript returns the reference to mirror-links.js for a page; "" if the page runs no
 // scripts.
 func linkScript(e *entry, still bool) string {
 	if !e.page || still {
@@ -25,8 +26,8 @@ func linkScript(e *entry, still bool) string {
 	return relative(e.file, linksFile)
 }
 
-// writePaths writes the script for links, and the list that it loads when a page has
-// a link which was not in the page as it came: the site's paths and their files.
+// writePaths writes the script for links, and the table of the site's paths and their files,
+// which it loads if a page gets a link that was not in its HTML.
 func (w *writer) writePaths() error {
 	origins, err := json.Marshal(w.s.o.Origins)
 	if err != nil {
@@ -39,7 +40,7 @@ func (w *writer) writePaths() error {
 	return w.piped(pathsFile, w.encodePaths)
 }
 
-// piped writes a file of our own without holding it.
+// piped writes a file of the mirror's own as a stream.
 func (w *writer) piped(name string, encode func(io.Writer) error) error {
 	pr, pw := io.Pipe()
 	go func() { pw.CloseWithError(encode(pw)) }()

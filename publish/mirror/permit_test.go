@@ -10,8 +10,8 @@ import (
 
 const over = "unavailable_after: 25 Jun 2010 15:00:00 PST"
 
-// TestRedirectsAskTheGate: a redirect that asks not to be kept, or whose time
-// is over, is withheld like any page.
+// TestRedirectsAskTheGate checks that a redirect with noarchive, or after its
+// unavailable_after, is withheld like a page.
 func TestRedirectsAskTheGate(t *testing.T) {
 	t.Parallel()
 	s := serve(t, `-- / --
@@ -72,9 +72,9 @@ target
 	}
 }
 
-// TestReportListsNoUnlistedPage: the report is published with the tree, so it
-// names neither a noindex page nor one whose time is over, in no section, but
-// says how many there are.
+// TestReportListsNoUnlistedPage checks that no section of the report, which is published with
+// the tree, names a noindex page or one after its unavailable_after; it says only how many
+// there are.
 func TestReportListsNoUnlistedPage(t *testing.T) {
 	t.Parallel()
 	const module = `<script type=module src=/m.js></script>`
@@ -160,7 +160,7 @@ export default 1
 			t.Errorf("the report has no %q", want)
 		}
 	}
-	// The pages themselves are there, and what proves the tree names them.
+	// The pages themselves are there, and the map, which the check needs, names them.
 	for _, name := range []string{"secret-page.html", "secret-meta.html", "secret-moved.html"} {
 		if files[name] == "" || !strings.Contains(files[mirror.MapFile], `"file":"`+name+`"`) {
 			t.Errorf("%s is not there, or not in the map", name)

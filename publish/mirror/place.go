@@ -1,7 +1,7 @@
 package mirror
 
-// Place says whether a mirror could be made in out, as Export would find it:
-// what is there is ours or nothing, and beside it may be written.
+// Place returns an error if Export could not write a mirror to out: because something else is
+// there, or its parent is not writable.
 func Place(out string) error {
 	t, err := newTree(out)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"curtsy/publish/mirror"
 )
 
-// Redirects that lead nowhere are broken, and no other sites; a shortlink leads
-// to its page.
+// A redirect without a valid target is broken, and not a link to another site; a short link
+// leads to its page.
 func TestExportOfRedirectsThatLeadNowhere(t *testing.T) {
 	t.Parallel()
 	var hops strings.Builder

@@ -2,8 +2,8 @@ package mirror
 
 import "strings"
 
-// unreserved are the octets that a reference in a file may hold as they are,
-// in HTML, srcset, CSS and XML alike.
+// unreserved are the octets that need no encoding in a reference, in HTML, srcset, CSS and XML
+// alike.
 var unreserved = func() (t [256]bool) {
 	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/@=!+") {
 		t[c] = true
@@ -11,7 +11,7 @@ var unreserved = func() (t [256]bool) {
 	return
 }()
 
-// relative is the reference from one file of the tree to another.
+// relative returns the relative reference from one file of the tree to another.
 func relative(from, to string) string {
 	common := 0
 	for i := 0; i < len(from) && i < len(to) && from[i] == to[i]; i++ {
@@ -23,8 +23,8 @@ func relative(from, to string) string {
 	return strings.Repeat("../", up) + encodePath(to[common:])
 }
 
-// encodePath percent-encodes a path of the tree for use in a reference. What
-// is escaped in the name is encoded once more.
+// encodePath percent-encodes a path of the tree for a reference. Escapes in names are encoded
+// once more.
 func encodePath(s string) string {
 	n := 0
 	for i := 0; i < len(s); i++ {
@@ -51,8 +51,8 @@ func appendEncoded(b []byte, c byte, plain bool) []byte {
 	return append(b, '%', hexDigits[c>>4], hexDigits[c&15])
 }
 
-// encodeFragment makes a fragment one that stands the same in every charset
-// and between any quotes: browsers undo the encoding when they look for it.
+// encodeFragment encodes a fragment so that it is safe in every charset and between any quotes.
+// Browsers decode it when they look up the element.
 func encodeFragment(s string) string {
 	if plainFragment(s) {
 		return s
@@ -64,7 +64,7 @@ func encodeFragment(s string) string {
 	return string(b)
 }
 
-// inFragment are the octets that stand in a fragment as they are.
+// inFragment are the octets that need no encoding in a fragment.
 var inFragment = func() (t [256]bool) {
 	for c := '!'; c < 0x7f; c++ {
 		t[c] = !strings.ContainsRune("\"'<>`()\\", c)
@@ -81,7 +81,7 @@ func plainFragment[T string | []byte](s T) bool {
 	return true
 }
 
-// encodeLive makes an absolute URL one that can stand in CSS and srcset.
+// encodeLive encodes an absolute URL for CSS and srcset.
 func encodeLive(s string) string {
 	if !strings.ContainsAny(s, "'(),") {
 		return s

@@ -18,10 +18,10 @@ import (
 //go:embed report.html
 var reportPage string
 
-// marker is where in report.html the sections go.
+// marker is the place of the sections in report.html.
 const marker = "<!--sections-->"
 
-// headings of the report, in its order.
+// headings are the sections of the report, in order.
 var headings = []struct {
 	section section
 	title   string
@@ -46,7 +46,7 @@ func (w *writer) writeReport(r *Result) error {
 	return err
 }
 
-// noteAbsent notes what is broken or has no file.
+// noteAbsent records what is broken or has no file.
 func (w *writer) noteAbsent(found []*inventory.Target) error {
 	for i := range w.s.list {
 		switch e := &w.s.list[i]; {
@@ -119,10 +119,9 @@ func (w *writer) encodeSection(b *bufio.Writer, in section, title, says string) 
 	end(b, len(urls))
 }
 
-// listed gives the URLs of a section, without those that must not be named,
-// and how many these are. The report lies in the tree, and so is published
-// with it: a page with noindex, or one whose time is over, has no place in it.
-// Who has the archive can ask explain.
+// listed returns the URLs of a section that may be published, and the number of the others. The
+// report is published with the tree, so noindex and expired pages must not be in it. The
+// explain command tells about them.
 func (w *writer) listed(in section) (urls []string, hidden int) {
 	all := w.notes.sorted(in)
 	urls = slices.DeleteFunc(all, func(u string) bool { return w.s.unlisted(w.s.find(weburl.FromCanonical(u))) })
@@ -139,7 +138,7 @@ func (w *writer) countUnlisted() int {
 	return n
 }
 
-// pages lists the pages that a reference stands on, as links into the mirror.
+// pages writes the pages that a reference is on as links into the mirror.
 func pages(b *bufio.Writer, s *site, r *row) {
 	for i, p := range r.pages {
 		if i > 0 {
@@ -196,8 +195,7 @@ func (w *writer) encodeRedirects(b *bufio.Writer) {
 	end(b, n)
 }
 
-// namesUnlisted says whether the line of a redirect would name a URL, on its
-// left or on its right, that must not be.
+// namesUnlisted reports whether source or target of a redirect must not be published.
 func (w *writer) namesUnlisted(i int) bool {
 	e := &w.s.list[i]
 	if e.final >= 0 {
@@ -206,7 +204,8 @@ func (w *writer) namesUnlisted(i int) bool {
 	return w.s.unlisted(i) || w.s.unlisted(w.s.find(e.to()))
 }
 
-// begin begins a section of n rows, whose last column is third; hidden says how many it leaves out.
+// begin writes the head of a section with n rows, whose last column is third; hidden rows are
+// left out.
 func begin(b *bufio.Writer, title, says, third string, n, hidden int, more bool) {
 	count := fmt.Sprint(n + hidden)
 	if more {
@@ -230,7 +229,7 @@ func end(b *bufio.Writer, n int) {
 	b.WriteString("</details>\n")
 }
 
-// anchor is a link to the live site.
+// anchor writes a link to the live site.
 func anchor(u string) string {
 	return fmt.Sprintf(`<a rel="noreferrer" href="%s">%s</a>`, visible(u), visible(u))
 }

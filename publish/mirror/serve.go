@@ -10,9 +10,8 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// serverOf serves a mirror with the types that its map has: by the names of its files,
-// as any web server would, and by the site's own URLs, which the scripts of its pages
-// know.
+// serverOf returns a server of a mirror, with the media types of its map. It serves files by
+// their names, as any web server would, and by the site's own URLs, which scripts in pages use.
 func serverOf(root *os.Root, m *mirrorMap) server {
 	s := server{types: map[string]string{}, byURL: map[string]string{}, urlOf: map[string]string{},
 		moved: map[string]string{}, files: http.FileServerFS(root.FS()), policy: !m.Online}
@@ -30,16 +29,16 @@ func serverOf(root *os.Root, m *mirrorMap) server {
 
 // server serves a mirror.
 type server struct {
-	types  map[string]string // of files
-	byURL  map[string]string // files by path and query of the site's URLs
-	urlOf  map[string]string // path and query that a page has on the site, by its file
-	moved  map[string]string // where redirects lead, both as path and query
+	types  map[string]string // by file
+	byURL  map[string]string // file by path and query of the site's URL
+	urlOf  map[string]string // path and query on the site, by the page's file
+	moved  map[string]string // target of redirects; both as path and query
 	files  http.Handler
-	under  string // what stands before the paths of all: "/TOKEN" where the origin is opaque
+	under  string // prefix of all paths: "/TOKEN" if the origin is opaque
 	policy bool   // pages load nothing from elsewhere
 }
 
-// add takes in the URLs of these origins.
+// add adds the URLs of the given origins.
 func (s *server) add(m *mirrorMap, own map[string]bool) {
 	for _, f := range m.Files {
 		u := weburl.FromCanonical(f.URL)
@@ -60,9 +59,9 @@ func (s *server) add(m *mirrorMap, own map[string]bool) {
 	}
 }
 
-// ServeHTTP answers for one of the site's URLs, or for a file. A page that a browser
-// opens by its file's name is sent to the site's own path for it, if that lies in the
-// same directory: routers among its scripts go by the address.
+// ServeHTTP serves a URL of the site, or a file. A page opened by its file name is redirected
+// to its path on the site if that is in the same directory, since client-side routers use the
+// address.
 func (s server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
 	if strings.HasSuffix(r.URL.Path, "/") {
@@ -74,7 +73,7 @@ func (s server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	file, known := s.byURL[asked.Target()]
 	if _, isFile := s.types[name]; !known && !isFile {
-		file, known = s.byURL[asked.Path()] // ?_=1 against caches
+		file, known = s.byURL[asked.Path()] // ?_=1 and other cache busters
 	}
 	to := s.urlOf[name]
 	switch end := s.moved[asked.Target()]; {
@@ -87,7 +86,7 @@ func (s server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case known:
 		name = file
 	case to != "" && isDocument(r) && pathOf(to) != asked.Path() && dirOf(to) == dirOf(asked.Path()):
-		if r.URL.RawQuery != "" && pathOf(to) == to { // a form's, which scripts read
+		if r.URL.RawQuery != "" && pathOf(to) == to { // from a form; scripts read it
 			to += "?" + r.URL.RawQuery
 		}
 		http.Redirect(w, r, s.under+to, http.StatusFound)
@@ -97,31 +96,31 @@ func (s server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", t)
 	}
 	if s.policy {
-		w.Header().Add("Content-Security-Policy", Policy) // of workers, too
+		w.Header().Add("Content-Security-Policy", Policy) // also for workers
 	}
 	if known {
 		r = r.Clone(r.Context())
 		r.URL.Path = "/" + name
 		if path.Base(name) == "index.html" {
-			r.URL.Path = strings.TrimSuffix(r.URL.Path, "index.html") // which a FileServer redirects
+			r.URL.Path = strings.TrimSuffix(r.URL.Path, "index.html") // FileServer would redirect it
 		}
 	}
 	s.files.ServeHTTP(w, r)
 }
 
-// dirOf is the directory that references in a page are relative to.
+// dirOf returns the directory that references in a page are relative to.
 func dirOf(target string) string {
 	p := pathOf(target)
 	return p[:strings.LastIndexByte(p, '/')+1]
 }
 
-// pathOf is a target without its query.
+// pathOf returns a target without its query.
 func pathOf(target string) string {
 	p, _, _ := strings.Cut(target, "?")
 	return p
 }
 
-// isDocument says whether a browser is to show what it asks for (Fetch Metadata).
+// isDocument reports whether a request is a navigation (Fetch Metadata).
 func isDocument(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Dest") {
 	case "document", "iframe", "frame":
@@ -130,7 +129,7 @@ func isDocument(r *http.Request) bool {
 	return false
 }
 
-// served is the Content-Type of a file: documents say their charset themselves.
+// served returns the Content-Type of a file. The charset is declared in the documents.
 func served(typ, name string) string {
 	switch {
 	case typ == "":

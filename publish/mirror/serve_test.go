@@ -54,7 +54,7 @@ func TestHandlerServesWithTheTypesOfTheMap(t *testing.T) {
 	}
 }
 
-// routed is a site whose scripts know its URLs, not the names of files.
+// routed is a site whose scripts route by its URLs, not by file names.
 const routed = `
 -- / --
 <!DOCTYPE html><title>start</title><script src="/app.js"></script><a href="/about">a</a> <a href="/search.html">s</a> <a href="/old">o</a> <a href="/blog/3?ref=1">b</a> <a href="//x/">x</a> <a href="/plain">p</a> <a href="/genindex.html">g</a><script src="/app/%5Bslug%5D/%C3%A9%25.js"></script>
@@ -91,7 +91,7 @@ Content-Type: application/json
 <!DOCTYPE html><title>evil</title>
 `
 
-// The mirror of a site that a router drives is served at the site's own URLs.
+// The mirror of a site with a client-side router is served at the site's own URLs.
 func TestHandlerServesByURL(t *testing.T) {
 	t.Parallel()
 	s := serve(t, routed)
@@ -155,7 +155,7 @@ func TestHandlerServesByURL(t *testing.T) {
 	}
 }
 
-// Without scripts, a page can neither be emptied by its router nor ask for anything.
+// Without scripts, a page can neither be emptied by its router nor send requests.
 func TestExportWithoutScripts(t *testing.T) {
 	t.Parallel()
 	s := serve(t, routed)
@@ -180,7 +180,8 @@ func TestExportWithoutScripts(t *testing.T) {
 	}
 }
 
-// What the site itself lacks, and a name with needless escapes, are no defect of the mirror.
+// A page that the site itself lacks, and a name with needless escapes, are not defects of the
+// mirror.
 func TestExportOfWhatTheSiteLacks(t *testing.T) {
 	t.Parallel()
 	s := serve(t, `
@@ -209,7 +210,7 @@ import("./no5.js"); new URL("no6.js", import.meta.url); r.u=e=>"js/"+e+"."+{1:"a
 	}
 }
 
-// origins asks a site as browsers and programs do, under each name and none.
+// origins sends requests as browsers and other programs do, with each Host and without one.
 func origins(t *testing.T, root *os.Root, own *mirror.Site) {
 	t.Helper()
 	public, err := mirror.NewSite(root, localweb.Names{Public: true})

@@ -10,7 +10,7 @@ import (
 	"curtsy/publish/mirror"
 )
 
-// filesOf are the files of URLs, by path and query, as the map has them.
+// filesOf returns the files of URLs, by path and query, from the map.
 func filesOf(t *testing.T, files map[string]string, origin string) map[string]string {
 	t.Helper()
 	var m struct {
@@ -26,8 +26,8 @@ func filesOf(t *testing.T, files map[string]string, origin string) map[string]st
 	return named
 }
 
-// One payload under two URLs that ask for one name: what is relative in a
-// document leads from each to its own place.
+// Two URLs with the same payload ask for one name: relative references in the document must
+// resolve against each URL.
 func TestTwinsAreDistinctWhereTheirLinksAre(t *testing.T) {
 	t.Parallel()
 	page := "<!DOCTYPE html><title>t</title><a href=\"?x=1\">next</a><a href=/index.html>i</a><a href=/d/index.html>d</a><a href=/d/>d</a><img src=/logo><img src=/logo.png>"
@@ -55,7 +55,7 @@ func TestTwinsAreDistinctWhereTheirLinksAre(t *testing.T) {
 	}
 }
 
-// Two bodies with one SHA-1 that ask for one name are two files.
+// Two bodies with one SHA-1 that ask for one name become two files.
 func TestTwoBodiesWithOneSHA1AreTwoFiles(t *testing.T) {
 	t.Parallel()
 	one, two := sitetest.Collision()

@@ -17,34 +17,34 @@ import (
 	"curtsy/storage"
 )
 
-// Bounds of a page that holds what it is made of, in octets: of one part, of all of
-// them, and of the parts that are remembered for the next page.
+// Limits in octets for pages that embed everything: of one part, of all parts together, and of
+// the parts cached for later pages.
 const (
 	maxPart   = 32 << 20
 	maxWhole  = 160 << 20
 	maxShared = 32 << 20
 )
 
-// singlePolicy lets a page load what is in it, and nothing else.
+// singlePolicy lets a page load only what is embedded in it.
 const singlePolicy = "default-src data: blob: 'unsafe-inline' 'unsafe-eval'"
 
-// ExportSingle is Export, but each page holds styles, scripts, pictures and fonts
-// itself, as data: URLs (RFC 2397): a file of it shows the page alone, and its links
-// lead to the files of others. What only pages are made of has no file.
+// ExportSingle is Export with styles, scripts, images and fonts embedded in each page as data:
+// URLs (RFC 2397), so that each file shows its page alone. Links lead to the files of other
+// pages. Files that are only embedded are removed.
 func ExportSingle(ctx context.Context, a *storage.Archive, out string, o Options) (*Result, error) {
 	return exportTree(ctx, a, out, o, (*writer).inlineAll)
 }
 
-// inliner puts into pages what they are made of.
+// inliner embeds files in pages.
 type inliner struct {
 	w      *writer
 	byFile map[string]*entry
 	alone  bool            // links lead to the live site, not to other files
-	linked map[string]bool // files that pages lead to
+	linked map[string]bool // files that pages link to
 	parts  map[string]string
-	shared int             // octets of parts
-	left   map[string]bool // files that are too large to be put in
-	failed bool            // a page is not put together
+	shared int             // octets in parts
+	left   map[string]bool // files that are too large to embed
+	failed bool            // some page could not be put together
 }
 
 func newInliner(w *writer) *inliner {
@@ -58,17 +58,17 @@ func newInliner(w *writer) *inliner {
 	return in
 }
 
-// document is a file with the references in it replaced by what they lead to.
+// document is a file whose references are being replaced.
 type document struct {
 	*inliner
-	open []string // the files around it, the page first, and itself
-	size *int     // of what is in the page
+	open []string // the files being embedded, from the page to this one
+	size *int     // of the page so far
 }
 
-// errInternal says that a document makes the rewriter panic: a defect of this program.
+// errInternal means that the rewriter panicked at a document, a defect of this program.
 var errInternal = errors.New("its links were not rewritten: internal error")
 
-// page is the page in a file with all that it is made of.
+// page returns the page in a file with everything embedded.
 func (in *inliner) page(e *entry) (body []byte, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -108,7 +108,7 @@ func (d *document) rewrite(e *entry, body []byte) ([]byte, error) {
 // SingleMark begins the comment that says where a page is from.
 const SingleMark = "<!-- saved by curtsy: "
 
-// mark is that comment, in a page that is no frame of another.
+// mark returns that comment; "" for a framed document.
 func (d *document) mark(e *entry) string {
 	if len(d.open) > 1 {
 		return ""
@@ -117,14 +117,14 @@ func (d *document) mark(e *entry) string {
 	return SingleMark + url[:min(len(url), 300)] + " -->"
 }
 
-// ref says what is to become of a reference.
+// ref decides how a reference is rewritten.
 func (d *document) ref(r htmlmeta.Reference) (htmlmeta.Change, string, error) {
 	if r.URL.Host() != "mirror.invalid" {
 		return htmlmeta.Leave, "", nil
 	}
 	name := decode(r.URL.Path()[1:])
 	e := d.byFile[name]
-	l, away := linker{}, d.alone || len(d.open) > 1 // nothing is relative to a data: URL
+	l, away := linker{}, d.alone || len(d.open) > 1 // data: URLs cannot resolve relative references
 	switch {
 	case e == nil, r.Kind == htmlmeta.Hint, r.Kind == htmlmeta.Speculative, hasAny(r.Rel, "manifest"):
 		return htmlmeta.Silent, r.Text, nil
@@ -136,7 +136,7 @@ func (d *document) ref(r htmlmeta.Reference) (htmlmeta.Change, string, error) {
 		return htmlmeta.Live, uri + encodeFragment(r.Fragment), nil
 	case name == d.open[0] && len(d.open) == 1:
 		return htmlmeta.Local, cmp.Or(encodeFragment(r.Fragment), "#"), nil
-	case l.loads(r) && (r.Tag != "meta" || away): // a refresh, or what is fetched ahead
+	case l.loads(r) && (r.Tag != "meta" || away): // a refresh, or a prefetch
 		return htmlmeta.Silent, e.url.String(), nil
 	case away:
 		return htmlmeta.Live, e.url.String() + encodeFragment(r.Fragment), nil
@@ -145,10 +145,10 @@ func (d *document) ref(r htmlmeta.Reference) (htmlmeta.Change, string, error) {
 	return htmlmeta.Leave, "", nil
 }
 
-// part is a file as a data: URL; "" if it cannot be put in.
+// part returns a file as a data: URL; "" if it cannot be embedded.
 func (d *document) part(e *entry) (uri string, err error) {
 	if slices.Contains(d.open, e.file) {
-		return "", nil // a circle
+		return "", nil // it embeds itself
 	}
 	uri, ok := d.parts[e.file]
 	if !ok {
@@ -196,7 +196,7 @@ func (d *document) encode(e *entry) (string, error) {
 	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(body), nil
 }
 
-// present writes the file of an entry, if it is not there.
+// present writes the file of an entry if it does not exist.
 func (w *writer) present(e *entry) error {
 	if _, err := w.tree.root.Lstat(e.file); err == nil {
 		return nil
@@ -204,11 +204,11 @@ func (w *writer) present(e *entry) error {
 	return w.guarded(e)
 }
 
-// inlineAll puts into the file of each page what it is made of, and removes the files
-// that only pages are made of.
+// inlineAll embeds in each page the files that it is made of, and removes files that are only
+// embedded.
 func (w *writer) inlineAll(ctx context.Context) error {
 	in := newInliner(w)
-	w.runs.Store(false) // their script finds files by the address of the page
+	w.runs.Store(false) // the link script finds files by the address of the page
 	for i := range w.s.list {
 		e := &w.s.list[i]
 		if err := ctx.Err(); err != nil {
@@ -232,14 +232,14 @@ func (w *writer) inlineAll(ctx context.Context) error {
 	return in.prune()
 }
 
-// replace writes a page with all that it is made of in place of its file.
+// replace replaces the file of a page by the page with everything embedded.
 func (in *inliner) replace(e *entry) error {
 	v, err := in.w.visit(e)
 	if err != nil {
 		return err
 	}
 	body, err := in.page(e)
-	if errors.Is(err, errInternal) { // the page stays as it is, and what it is made of beside it
+	if errors.Is(err, errInternal) { // keep the page and its parts as separate files
 		in.w.notes.add(cutOff, e.url.String(), err.Error(), e.url.String())
 		in.failed = true
 		return nil
@@ -253,7 +253,7 @@ func (in *inliner) replace(e *entry) error {
 	return in.w.tree.put(e.file, modified(v), body)
 }
 
-// prune removes the files that no page leads to and nobody would open.
+// prune removes the files that no page links to and that are parts of pages.
 func (in *inliner) prune() error {
 	gone := map[string]bool{}
 	for name, e := range in.byFile {
@@ -276,19 +276,19 @@ func (in *inliner) prune() error {
 	return nil
 }
 
-// isPart says whether files of a type are what pages are made of.
+// isPart reports whether files of a type are parts of pages rather than documents.
 func isPart(typ string) bool {
 	kind, _, _ := strings.Cut(typ, "/")
 	return kind == "image" || kind == "font" || typ == typeCSS || typ == typeJS || typ == "application/manifest+json" ||
 		typ == "application/vnd.ms-fontobject" || typ == "application/wasm"
 }
 
-// ErrNoPage says that an archive has no such page to show.
+// ErrNoPage means that the archive has no page to show at a URL.
 var ErrNoPage = errors.New("no page to be shown")
 
-// Single is the page at a URL, or where that redirects to, with all that it is made
-// of. Its links lead to the live site. left are the URLs that are too large to be put
-// in. What is needed meanwhile is written beside near.
+// Single returns the page at a URL, or at the end of its redirects, with everything embedded.
+// Its links lead to the live site. left are URLs too large to embed. Temporary files are
+// written beside near.
 func Single(a *storage.Archive, u weburl.URL, near string, o Options) (body []byte, left []string, err error) {
 	o.defaults()
 	if o.Still == nil {

@@ -77,7 +77,7 @@ Content-Type: text/html
 
 var dataURL = regexp.MustCompile(`data:([a-z/0-9+]+);base64,([A-Za-z0-9+/=]+)`)
 
-// unpacked is a page with its data: URLs as {type body}, those in them, too.
+// unpacked shows a page with its data: URLs as {type body}, including nested ones.
 func unpacked(page string) string {
 	return dataURL.ReplaceAllStringFunc(page, func(u string) string {
 		m := dataURL.FindStringSubmatch(u)
@@ -129,7 +129,7 @@ func TestAMirrorOfWholePages(t *testing.T) {
 	a := crawltest.Open(t, dir)
 	o := mirror.Options{Seed: weburl.MustParse(s.Origin + "/"), Complete: true}
 	var before map[string]string
-	for range 2 { // the second time over its own
+	for range 2 { // the second time it replaces its own file
 		r, err := mirror.ExportSingle(t.Context(), a, out, o)
 		if r, err = proved(t, out, o, r, err); err != nil || len(r.Problems) > 0 || r.Pages != 2 {
 			t.Fatalf("%+v, %v", r, err)

@@ -10,17 +10,16 @@ import (
 	"curtsy/internal/localweb"
 )
 
-// Site serves a mirror as any web server would, with the types that its map has,
-// to browsers at an origin of its own: TOKEN.localhost. Where that name leads
-// nowhere its origin is opaque: below /TOKEN/, and for programs.
+// Site serves a mirror with the media types of its map to browsers, at an origin of its own:
+// TOKEN.localhost. Where that name cannot be used, it serves below /TOKEN/ with an opaque
+// origin.
 type Site struct {
 	Token string
 	names localweb.Names
 	files server
 }
 
-// NewSite reads the map of a mirror. The caller closes root when the site is not
-// used any more.
+// NewSite reads the map of a mirror. The caller closes root when the site is no longer used.
 func NewSite(root *os.Root, names localweb.Names) (*Site, error) {
 	m, err := readMap(root)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -32,7 +31,7 @@ func NewSite(root *os.Root, names localweb.Names) (*Site, error) {
 	return &Site{Token: localweb.NewToken(), names: names, files: serverOf(root, m)}, nil
 }
 
-// Handler is the site behind its guard.
+// Handler returns the handler of the site, behind localweb.Guard.
 func (s *Site) Handler() http.Handler { return localweb.Guard(s.access, http.HandlerFunc(s.serve)) }
 
 func (s *Site) access(r *http.Request) localweb.Access {
@@ -48,7 +47,7 @@ func (s *Site) access(r *http.Request) localweb.Access {
 	return localweb.Own
 }
 
-// opaqueSandbox is what a page without an origin of its own may do.
+// opaqueSandbox is the sandbox of pages without an origin of their own.
 const opaqueSandbox = "sandbox allow-scripts allow-forms allow-modals allow-downloads " +
 	"allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
 
@@ -62,7 +61,7 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 		r = r.Clone(r.Context())
 		r.URL.Path, r.URL.RawPath = rest, ""
 		files.under = "/" + s.Token
-	} else if r.Header.Get("Sec-Fetch-Dest") == "document" { // a browser
+	} else if r.Header.Get("Sec-Fetch-Dest") == "document" { // a navigation
 		w.Header().Set("Location", s.base(r)+r.URL.RequestURI())
 		w.WriteHeader(http.StatusTemporaryRedirect)
 		return
@@ -71,7 +70,7 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 	files.ServeHTTP(w, r)
 }
 
-// base is where browsers find the pages.
+// base returns the URL prefix of the pages.
 func (s *Site) base(r *http.Request) string {
 	if s.names.Public {
 		return "/" + s.Token

@@ -8,11 +8,10 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// maxSprites bounds how many sprites are remembered: sites have one or two,
-// and every page uses them.
+// maxSprites is the most sprites cached: sites have one or two that every page uses.
 const maxSprites = 32
 
-// sprites remembers the markup of SVG files that pages take in.
+// sprites caches the markup of SVG files that pages inline.
 type sprites struct {
 	mu   sync.Mutex
 	made map[string]sprite // by URL and prefix
@@ -20,11 +19,10 @@ type sprites struct {
 
 type sprite struct {
 	markup string
-	base   weburl.URL // of its references: behind redirects
+	base   weburl.URL // base URL of its references, after redirects
 }
 
-// sprite is the markup of an SVG file that a page uses parts of; "" if there
-// is none.
+// sprite returns the markup of an SVG file of which a page uses parts; "" if there is none.
 func (w *writer) sprite(u weburl.URL, prefix string) (markup string, base weburl.URL) {
 	key := prefix + " " + u.String()
 	w.sprites.mu.Lock()

@@ -13,29 +13,29 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// stills are the pages of a mirror that have their still forms by a repair: the next
-// export keeps these.
+// stills are the pages that a repair stored in a still form (without scripts); the next export
+// keeps these forms.
 type stills struct {
-	came  map[string]bool      // as they came
-	shown map[string]shownPage // as their scripts left them
+	came  map[string]bool      // as sent
+	shown map[string]shownPage // the DOM after scripts ran
 	old   *os.Root
-	again atomic.Int64 // pages that have changed since, and run their scripts again
+	again atomic.Int64 // pages that changed since and run their scripts again
 }
 
-// shownPage is where mirror-stills.json has a document, a line of its own.
+// shownPage locates a document in mirror-stills.json.
 type shownPage struct {
-	digest   string // of the payload that the scripts ran in
+	digest   string // of the payload from which it was rendered
 	at, size int64
 }
 
-// stillLine is one line of mirror-stills.json.
+// stillLine is a line of mirror-stills.json.
 type stillLine struct {
 	URL    string `json:"url"`
 	Digest string `json:"digest"`
 	HTML   string `json:"html"`
 }
 
-// stillsOf reads what the mirror that is there, if any, keeps.
+// stillsOf reads the still forms of the existing mirror, if any.
 func stillsOf(old *os.Root) (*stills, error) {
 	k := &stills{came: map[string]bool{}, shown: map[string]shownPage{}, old: old}
 	if old == nil {
@@ -43,7 +43,7 @@ func stillsOf(old *os.Root) (*stills, error) {
 	}
 	m, err := readMap(old)
 	if err != nil {
-		return k, nil // newTree has read it, too
+		return k, nil // newTree has already reported it
 	}
 	for _, f := range m.Files {
 		switch f.Still {
@@ -59,11 +59,11 @@ func stillsOf(old *os.Root) (*stills, error) {
 	return k, k.locate()
 }
 
-// locate finds the documents of the pages that are shown as their scripts left them.
+// locate finds the stored documents in mirror-stills.json.
 func (k *stills) locate() error {
 	f, err := k.old.Open(stillsFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // an earlier curtsy made it
+		return nil // made by an earlier version
 	}
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (k *stills) locate() error {
 	}
 }
 
-// url reads a line; "" is one that is no document.
+// url parses a line and returns its URL; "" if it is invalid.
 func (l *stillLine) url(line []byte) string {
 	if json.Unmarshal(line, l) != nil {
 		return ""
@@ -94,7 +94,7 @@ func (l *stillLine) url(line []byte) string {
 	return l.URL
 }
 
-// of is Options.Still for a page with that payload.
+// of implements Options.Still for a page with the given payload digest.
 func (k *stills) of(url, digest string) (html []byte, ok bool, err error) {
 	if k.came[url] {
 		return nil, true, nil
@@ -121,7 +121,7 @@ func (k *stills) of(url, digest string) (html []byte, ok bool, err error) {
 	return []byte(l.HTML), l.HTML != "", nil
 }
 
-// stillOf is the still form that a page is to have.
+// stillOf returns the still form that a page is to have.
 func (w *writer) stillOf(e *entry, v *crawllog.Visit) (html []byte, ok bool, err error) {
 	if w.kept != nil {
 		return w.kept.of(e.url.String(), v.Digest)
@@ -129,8 +129,8 @@ func (w *writer) stillOf(e *entry, v *crawllog.Visit) (html []byte, ok bool, err
 	return w.s.o.Still(e.url.String())
 }
 
-// writeStills writes the documents of pages that are shown as their scripts left them, for
-// the next export; there may be none.
+// writeStills writes the stored DOMs of pages for the next export, and reports whether there
+// are any.
 func (w *writer) writeStills() (bool, error) {
 	var list []*entry
 	for i := range w.s.list {

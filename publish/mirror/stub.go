@@ -5,8 +5,8 @@ import (
 	"html"
 )
 
-// stub is a page that leads to another one: what stands at the name of a URL
-// that redirects, so that an old bookmark finds its way.
+// stub makes a page that redirects to another by meta refresh. It is the file of a URL that
+// redirects.
 func stub(to, from, final string) []byte {
 	href := html.EscapeString(to)
 	return fmt.Appendf(nil, "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>%s</title>\n"+

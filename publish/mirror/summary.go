@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Summary is what mirror-report.html says, as a report on the archive repeats
-// it. It is stored in mirror-map.json, and names no URL that must not be listed.
+// Summary is the content of mirror-report.html as `curtsy report` repeats it. It is stored in
+// mirror-map.json and names no URL that must not be published.
 type Summary struct {
 	Seed      string           `json:"-"`
-	Until     time.Time        `json:"until"` // the last visit
+	Until     time.Time        `json:"until"` // time of the last visit
 	Files     int              `json:"files"`
 	Pages     int              `json:"pages"`
 	Redirects int              `json:"redirects"`
-	Live      int              `json:"live"` // links to the live site whose page is here
+	Live      int              `json:"live"` // links to the live site although the page is in the mirror
 	Sections  []SummarySection `json:"sections"`
 }
 
@@ -23,23 +23,22 @@ type SummarySection struct {
 	Title  string       `json:"title"`
 	Says   string       `json:"says"`
 	Total  int          `json:"total"`
-	Hidden int          `json:"hidden,omitempty"` // of these, URLs that must not be named
+	Hidden int          `json:"hidden,omitempty"` // those of Total that must not be published
 	Rows   []SummaryRow `json:"rows,omitempty"`
 }
 
-// SummaryRow is a URL, why it is in the section, and the pages that hold it.
+// SummaryRow is a URL, why it is in the section, and the pages that refer to it.
 type SummaryRow struct {
 	URL  string   `json:"url"`
 	Why  string   `json:"why,omitempty"`
 	On   []string `json:"on,omitempty"`
-	More int      `json:"more,omitempty"` // pages beside these
+	More int      `json:"more,omitempty"` // further pages
 }
 
-// summaryRows bounds the rows of a section.
+// summaryRows is the most rows of a section.
 const summaryRows = 25
 
-// Summarize reads what a mirror says of itself; nil for one that an earlier
-// version made.
+// Summarize reads the summary of a mirror; nil if an earlier version made the mirror.
 func Summarize(out string) (*Summary, error) {
 	root, err := os.OpenRoot(out)
 	if err != nil {
@@ -56,7 +55,7 @@ func Summarize(out string) (*Summary, error) {
 	return m.Summary, nil
 }
 
-// summary is that of the mirror being made.
+// summary makes the summary of the mirror being made.
 func (w *writer) summary(r *Result) *Summary {
 	s := &Summary{Until: w.s.last.UTC().Truncate(time.Second), Files: r.Files, Pages: r.Pages,
 		Redirects: r.Redirects, Live: r.Live}

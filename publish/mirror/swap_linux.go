@@ -2,7 +2,7 @@ package mirror
 
 import "golang.org/x/sys/unix"
 
-// Exchange swaps two directories at once.
+// Exchange swaps two directories, atomically if the file system supports it.
 func Exchange(a, b string) error {
 	if unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE) == nil {
 		return nil
@@ -10,8 +10,7 @@ func Exchange(a, b string) error {
 	return exchangeByRename(a, b)
 }
 
-// syncDir brings all of a file system to the disk: one call for a tree of any
-// size, since a mirror can be made again.
+// syncDir syncs the whole file system, in one call for a tree of any size.
 func syncDir(dir string) error {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {

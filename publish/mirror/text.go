@@ -8,8 +8,8 @@ import (
 	"curtsy/internal/legible"
 )
 
-// visible is text from the network as a page may show it: escaped for HTML,
-// and with what is invisible or turns the writing round shown as ‹U+202E›.
+// visible escapes text from the network for HTML, and shows control, invisible and
+// bidirectional characters as ‹U+202E›.
 func visible(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	return html.EscapeString(legible.Marked(s, hidden))

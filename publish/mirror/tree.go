@@ -18,34 +18,34 @@ import (
 	"curtsy/storage"
 )
 
-// tree is the new mirror while it is made: a directory beside OUT, which
-// takes OUT's place at the end.
+// tree is a mirror being made in a directory beside OUT, which replaces OUT at the end.
 type tree struct {
-	out  string   // where it will be
-	tmp  string   // where it is
-	lock *os.File // of tmp: it is being made
+	out  string   // its final path
+	tmp  string   // its temporary path
+	lock *os.File // on tmp, while it is being made
 	root *os.Root // of tmp
-	old  *os.Root // of the mirror that is there already; nil if none
+	old  *os.Root // the existing mirror; nil if none
 	mu   sync.Mutex
-	made map[string]bool     // directories
-	dirs map[string]*os.Root // some of them, and in nobody's use
+	made map[string]bool     // directories created
+	dirs map[string]*os.Root // open directories that nobody uses
 
-	most    int64 // bytes that the mirror may have; 0 is any number
-	minFree int64 // bytes of the disk that stay free
+	most    int64 // size limit of the mirror in bytes; 0: none
+	minFree int64 // bytes to leave free on the disk
 	size    atomic.Int64
 }
 
-// tmpMark is in the name of the directory in which a mirror is made.
+// tmpMark is part of the name of the temporary directory.
 const tmpMark = ".curtsy-new-"
 
-// newTree begins a mirror. It refuses an OUT that is not empty and not ours.
+// newTree creates the temporary directory. It refuses an OUT that is neither empty nor a
+// mirror.
 func newTree(out string) (*tree, error) {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return nil, err
 	}
 	if real, err := filepath.EvalSymlinks(out); err == nil {
-		out = real // a link to a mirror stays one
+		out = real // a link to a mirror stays a link
 	}
 	t := &tree{out: out, made: map[string]bool{".": true}, dirs: map[string]*os.Root{}}
 	if t.old, err = openOld(out); err != nil {
@@ -74,8 +74,8 @@ func (t *tree) fail(err error) error {
 	return &DiskError{err}
 }
 
-// openOld opens the mirror in out; nil if there is none. A directory with
-// anything in it that no map of ours names is not ours.
+// openOld opens the mirror in out; nil if there is none. A directory with files that its map
+// does not list is not a mirror.
 func openOld(out string) (*os.Root, error) {
 	st, err := os.Lstat(out)
 	switch {
@@ -97,14 +97,14 @@ func openOld(out string) (*os.Root, error) {
 	return root, nil
 }
 
-// foreign says what in a directory is not ours.
+// foreign returns an error if a directory holds anything that is not part of a mirror.
 func foreign(root *os.Root) error {
 	ours := map[string]bool{}
 	m, err := readMap(root)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case storage.IsDisk(err):
-		return err // it may be ours
+		return err // it may be a mirror
 	case err != nil:
 		return fmt.Errorf("%w: %s: %w", ErrNotOurs, MapFile, err)
 	default:
@@ -118,8 +118,8 @@ func foreign(root *os.Root) error {
 	})
 }
 
-// sweep removes what an export that was killed has left, after an hour: before
-// that it may not have its lock yet, and after it, only who has no lock is dead.
+// sweep removes what killed exports left. Directories younger than an hour may belong to an
+// export that has not locked yet; older ones without a lock are abandoned.
 func sweep(parent, name string) {
 	left, _ := filepath.Glob(filepath.Join(globEscape(parent), globEscape("."+name+tmpMark)+"*"))
 	for _, dir := range left {
@@ -138,7 +138,7 @@ func globEscape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(s)
 }
 
-// discard removes what was made. The old mirror is untouched.
+// discard removes the temporary directory. The old mirror is untouched.
 func (t *tree) discard() {
 	t.closeDirs()
 	for _, r := range []*os.Root{t.root, t.old} {
@@ -149,11 +149,11 @@ func (t *tree) discard() {
 	if t.tmp != "" {
 		os.RemoveAll(t.tmp)
 	}
-	t.lock.Close() // nil has nothing to close
+	t.lock.Close() // closing a nil file does no harm
 	t.root, t.old, t.lock, t.tmp = nil, nil, nil, ""
 }
 
-// put writes a file. Where the old mirror has the very same, it is that file.
+// put writes a file. If the old mirror has the same file, it is linked.
 func (t *tree) put(name string, at time.Time, body []byte) error {
 	if err := t.mkdir(path.Dir(name)); err != nil {
 		return err
@@ -164,8 +164,8 @@ func (t *tree) put(name string, at time.Time, body []byte) error {
 	return t.stream(name, at, bytes.NewReader(body))
 }
 
-// stream writes a file from a reader. An error of the reader is not one of
-// the disk, and leaves no file.
+// stream writes a file from a reader. An error of the reader is not a DiskError, and leaves no
+// file.
 func (t *tree) stream(name string, at time.Time, r io.Reader) error {
 	in := path.Dir(name)
 	dir, err := t.openDir(in)
@@ -204,11 +204,11 @@ func (t *tree) stream(name string, at time.Time, r io.Reader) error {
 	return nil
 }
 
-// openDirs is how many directories stay open. Files come in the order of their URLs.
+// openDirs is the most directories kept open. Files come in the order of their URLs.
 const openDirs = 256
 
-// openDir opens a directory, for the caller alone until it is given back: from the
-// root each file would take all directories above it anew.
+// openDir opens a directory for the caller alone, until it is given back. Opening files from
+// the root would resolve all their parent directories each time.
 func (t *tree) openDir(name string) (*os.Root, error) {
 	if err := t.mkdir(name); err != nil {
 		return nil, err
@@ -246,7 +246,7 @@ func (t *tree) closeDirs() {
 	}
 }
 
-// diskWriter tells the disk's errors from those of the other side.
+// diskWriter tells errors of writing from errors of the reader.
 type diskWriter struct {
 	w    io.Writer
 	grow func(int64) error
@@ -264,13 +264,13 @@ func (d *diskWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// looked is after how many bytes the disk is asked again what is free.
+// looked is how many bytes are written between checks of the free disk space.
 const looked = 256 << 10
 
-// ErrTooMuch says that a mirror would be larger than it may.
+// ErrTooMuch means that the mirror would exceed its size limit.
 var ErrTooMuch = errors.New("the mirror would exceed its size limit")
 
-// grow makes room for n bytes more, or says why there is none.
+// grow accounts for n more bytes; an error says that there is no room.
 func (t *tree) grow(n int64) error {
 	size := t.size.Add(n)
 	if t.most > 0 && size > t.most {
@@ -285,7 +285,7 @@ func (t *tree) grow(n int64) error {
 	return nil
 }
 
-// keep links the old mirror's file into the new one, if it is the same.
+// keep links the old mirror's file into the new one if it is the same.
 func (t *tree) keep(name string, at time.Time, body []byte) bool {
 	if t.old == nil {
 		return false
@@ -299,12 +299,12 @@ func (t *tree) keep(name string, at time.Time, body []byte) bool {
 		return false
 	}
 	if !at.IsZero() && !st.ModTime().Equal(at) {
-		_ = t.root.Chtimes(name, at, at) // the octets are the same: only the date is newer
+		_ = t.root.Chtimes(name, at, at) // same content, newer date
 	}
 	return true
 }
 
-// same says what the old mirror's file is, if it holds body.
+// same returns the file info of the old mirror's file if its content is body.
 func (t *tree) same(name string, body []byte) (fs.FileInfo, error) {
 	f, err := t.old.Open(name)
 	if err != nil {
@@ -318,10 +318,9 @@ func (t *tree) same(name string, body []byte) (fs.FileInfo, error) {
 	return f.Stat()
 }
 
-// link links the file that was read. No link can be made from one os.Root to
-// another, and what lies at the path of the old mirror may be another file by
-// now: an export to the same place ended, or somebody put it there. What was
-// linked is looked at, and is gone if it is not what was read.
+// link hard-links the file that was read. os.Root cannot link between roots, and the path may
+// by now lead to another file, if another export to the same place has ended. So it checks what
+// it linked, and removes it if it is not the file that was read.
 func (t *tree) link(name string, read fs.FileInfo) bool {
 	if os.Link(filepath.Join(t.out, filepath.FromSlash(name)), filepath.Join(t.tmp, filepath.FromSlash(name))) != nil {
 		return false
@@ -330,7 +329,7 @@ func (t *tree) link(name string, read fs.FileInfo) bool {
 	if err == nil && os.SameFile(st, read) && st.Size() == read.Size() {
 		return true
 	}
-	_ = t.root.Remove(name) // if that fails, so does the writing of the file
+	_ = t.root.Remove(name) // if this fails, writing the file fails too
 	return false
 }
 
@@ -347,7 +346,7 @@ func (t *tree) mkdir(dir string) error {
 	return nil
 }
 
-// forget takes note of a directory that is gone.
+// forget records that a directory was removed.
 func (t *tree) forget(dir string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -358,8 +357,7 @@ func (t *tree) forget(dir string) {
 	}
 }
 
-// swap puts the new mirror where the old one is, in one step where the system
-// can do that.
+// swap replaces the old mirror by the new one, atomically where the system supports it.
 func (t *tree) swap() error {
 	t.closeDirs()
 	if err := syncDir(t.tmp); err != nil {
@@ -381,7 +379,7 @@ func (t *tree) swap() error {
 	if err := Exchange(t.tmp, t.out); err != nil {
 		return t.fail(err)
 	}
-	// What is in tmp now is the old mirror, and ours.
+	// tmp is now the old mirror.
 	old := t.tmp
 	t.tmp = ""
 	if err := os.RemoveAll(old); err != nil {
@@ -390,10 +388,10 @@ func (t *tree) swap() error {
 	return nil
 }
 
-// exchangeByRename is Exchange in three steps.
+// exchangeByRename is Exchange by three renames.
 func exchangeByRename(a, b string) error {
 	if l := lock(b); l != nil {
-		defer l.Close() // while it is aside, it is nothing left behind
+		defer l.Close() // sweep must not remove it meanwhile
 	}
 	aside := a + ".old"
 	if err := os.Rename(b, aside); err != nil {

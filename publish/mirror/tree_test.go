@@ -67,8 +67,7 @@ func TestWhatAKilledExportLeftIsSweptAway(t *testing.T) {
 	}
 }
 
-// Where the system cannot exchange two directories at once, they change places
-// all the same.
+// The directories are also exchanged where the system cannot do so atomically.
 func TestExchangeByRename(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, ".out"+tmpMark+"1"), filepath.Join(dir, "out")
@@ -87,8 +86,8 @@ func TestExchangeByRename(t *testing.T) {
 	}
 }
 
-// A mirror that takes the old one's place while another is made lends it
-// nothing that was not read.
+// If a mirror made by another process takes the place of the old one during an export, none of
+// its unread files are reused.
 func TestOnlyWhatWasReadIsLinked(t *testing.T) {
 	body := []byte("page.html")
 	for _, c := range []struct {
@@ -130,7 +129,7 @@ func TestOnlyWhatWasReadIsLinked(t *testing.T) {
 			t.Fatal(err)
 		}
 		tr.old.Close()
-		tr.old = old // as it was before the other export took its place
+		tr.old = old // as it was before the other export replaced it
 		t.Cleanup(tr.discard)
 		if err := c.swap(out); err != nil {
 			t.Fatal(err)

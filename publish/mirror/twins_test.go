@@ -19,8 +19,8 @@ import (
 	"curtsy/publish/mirror"
 )
 
-// forum is a board of so many topics which puts a session id into every link,
-// a new one with each answer, and names its parameters in any order.
+// forum is a forum with so many topics; every link has a session ID, a new one in each answer,
+// and its parameters in any order.
 func forum(topics int) http.Handler {
 	var asked atomic.Int64
 	mux := http.NewServeMux()
@@ -48,8 +48,8 @@ func forum(topics int) http.Handler {
 	return mux
 }
 
-// Every link to a page that was fetched under another session id, or with its
-// parameters in another order, leads to the file.
+// Every link to a page that was fetched with another session ID, or with its parameters in
+// another order, leads to the file.
 func TestExportLeadsTwinsToTheirPage(t *testing.T) {
 	t.Parallel()
 	const topics = 40
@@ -76,7 +76,7 @@ func TestExportLeadsTwinsToTheirPage(t *testing.T) {
 	checkFindsTwins(t, out, s.URL)
 }
 
-// checkFindsTwins puts a link to the live site into a mirror of which the page is there.
+// checkFindsTwins adds to a mirror a link to the live site for a page that the mirror has.
 func checkFindsTwins(t *testing.T, out, origin string) {
 	t.Helper()
 	page := `<meta http-equiv="Content-Security-Policy" content="` + mirror.Policy + `"><a href="` + origin +

@@ -10,7 +10,7 @@ import (
 	"curtsy/htmlmeta"
 )
 
-// Types that matter for more than their extension.
+// Types that are handled specially.
 const (
 	typeHTML  = "text/html"
 	typeXHTML = "application/xhtml+xml"
@@ -20,17 +20,16 @@ const (
 	typeAny   = "application/octet-stream"
 	typeJS    = "text/javascript"
 	typeJSON  = "application/json"
-	// typeSealed is octets that look like a page: a browser that gets them
-	// without a type would show them as one.
+	// typeSealed is application/octet-stream that looks like HTML; without a type browsers
+	// would show it as a page.
 	typeSealed = "application/x-download"
 )
 
 var pictures = []string{".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".gif", ".webp", ".bmp", ".ico", ".cur",
 	".avif", ".apng"}
 
-// extensions are those that a browser reads as the type; the first is given
-// to files that have none of them. Pictures are known by their content, so
-// that any extension of a picture will do.
+// extensions are those that map to the type in browsers and servers; the first is the default.
+// Browsers sniff images, so any image extension will do for them.
 var extensions = map[string][]string{
 	typeHTML:  {".html", ".htm"},
 	typeXHTML: {".xhtml", ".xht"}, typeCSS: {".css"}, typeSVG: {".svg"}, typeJS: {".js", ".mjs"},
@@ -61,7 +60,7 @@ var extensions = map[string][]string{
 	"application/x-tar": {".tar"}, "application/java-archive": {".jar"},
 }
 
-// synonyms are other names of the types above.
+// synonyms maps aliases to the types used here.
 var synonyms = map[string]string{
 	"application/javascript": typeJS, "application/x-javascript": typeJS, "text/ecmascript": typeJS,
 	"application/ecmascript": typeJS, "text/x-javascript": typeJS,
@@ -79,8 +78,8 @@ var synonyms = map[string]string{
 	"application/x-unknown": typeAny, "unknown/unknown": typeAny, "*/*": typeAny, "text/xhtml": typeXHTML,
 }
 
-// typeOfExt is the type that an extension promises: the one whose own
-// extension it is, or else the first by name that knows it.
+// typeOfExt maps an extension to the type that has it as default, or else to the first type by
+// name that has it.
 var typeOfExt = func() map[string]string {
 	m := map[string]string{".txt": typeText, ".xml": "text/xml", ".png": "image/png"}
 	types := slices.Sorted(maps.Keys(extensions))
@@ -96,8 +95,8 @@ var typeOfExt = func() map[string]string {
 	return m
 }()
 
-// extension is the extension that a file of a type has, if its URL ends in
-// ext: ext itself where it says the same.
+// extension returns the extension for a file of a type whose URL ends in ext; it is ext if that
+// fits the type.
 func extension(typ, ext string) string {
 	low := strings.ToLower(ext)
 	list, known := extensions[typ]
@@ -109,9 +108,9 @@ func extension(typ, ext string) string {
 	case typeOfExt[low] == typ && low != "":
 		return ext
 	case typ == typeAny && (!textual(typeOfExt[low]) || inert(typeOfExt[low])):
-		return ext // it says nothing, so that the name is what is known: x.tar.gz, README
+		return ext // the type says nothing, so keep the name: x.tar.gz, README
 	case ext != "" && typeOfExt[low] == "":
-		return ext // an extension that says nothing is not to be corrected
+		return ext // unknown extensions are kept
 	case typ == typeText && inert(typeOfExt[low]):
 		return ext
 	case typ == typeText || strings.HasPrefix(typ, "text/"):
@@ -126,7 +125,7 @@ func extension(typ, ext string) string {
 	return ".bin"
 }
 
-// inert says whether a browser shows a type of text as text.
+// inert reports whether browsers show a text type as plain text.
 func inert(typ string) bool {
 	switch typ {
 	case typeText, "text/markdown", "text/csv", "text/vtt", "text/calendar", typeJSON:
@@ -135,7 +134,7 @@ func inert(typ string) bool {
 	return false
 }
 
-// declared is the type that a Content-Type names, in one spelling; "" if none.
+// declared returns the media type of a Content-Type in canonical spelling; "" if none.
 func declared(contentType string) string {
 	t, _, _ := strings.Cut(contentType, ";")
 	t = strings.ToLower(strings.Trim(t, " \t"))
@@ -148,7 +147,7 @@ func declared(contentType string) string {
 	return t
 }
 
-// doubtful says whether a type has to be compared with the content.
+// doubtful reports whether a declared type has to be checked against the content.
 func doubtful(typ string) bool {
 	switch typ {
 	case "", typeAny, typeText, typeHTML, "text/xml":
@@ -157,7 +156,7 @@ func doubtful(typ string) bool {
 	return false
 }
 
-// sniffed is the type of a body whose declared type is doubtful. ext is that
+// sniffed detects the type of a body whose declared type typ is doubtful. ext is the extension
 // of the URL.
 func sniffed(typ, ext string, head []byte) string {
 	magic, _, _ := strings.Cut(http.DetectContentType(head), ";")
@@ -170,7 +169,7 @@ func sniffed(typ, ext string, head []byte) string {
 		return byExt
 	case magic == "application/zip", magic == "application/gzip":
 		if ext != "" && (byExt == "" || !textual(byExt)) {
-			return typeAny // docx, epub, tgz: the extension knows better
+			return typeAny // docx, epub, tgz: the extension is more specific
 		}
 		return magic
 	case !textual(magic) && magic != typeAny:
@@ -218,7 +217,7 @@ func sniffedText(typ, byExt string, head []byte) string {
 	return typeAny
 }
 
-// textual says whether a type is one of text.
+// textual reports whether a type is text.
 func textual(typ string) bool {
 	return strings.HasPrefix(typ, "text/") || strings.HasSuffix(typ, "+xml") || strings.HasSuffix(typ, "json") ||
 		typ == typeJS

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// nameAll gives every entry that needs one its file. Two never get names that
-// a file system might take for one, and no file has the name of a directory.
-// It goes by the order of the URLs, files of pages before those of redirects,
-// so that the same archive gives the same names.
+// nameAll names the file of every entry that needs one. Names are unique even on
+// case-insensitive file systems, and no file has the name of a directory. It goes by the order
+// of the URLs, pages before redirects, so that the same archive gives the same names.
 func (s *site) nameAll() {
 	n := newNamer(len(s.list))
 	s.pages = newNameSet()
@@ -31,7 +30,7 @@ func (s *site) nameAll() {
 				continue
 			}
 			if pass == moved && s.list[e.final].file == e.file {
-				e.file = "" // http to https, say: the name is the page's own
+				e.file = "" // e.g. http to https: the page itself has that name
 				continue
 			}
 			if pass == moved || !n.share(s, i) {
@@ -46,7 +45,7 @@ func (s *site) nameAll() {
 	s.badNames = n.bad
 }
 
-// inURL keeps a name: as a part of the URL where it is one.
+// inURL stores a file name, as a substring of the URL if it is one.
 func (s *site) inURL(e *entry, file string) string {
 	if href := e.url.String(); strings.HasSuffix(href, file) {
 		return href[len(href)-len(file):]
@@ -54,12 +53,12 @@ func (s *site) inURL(e *entry, file string) string {
 	return s.texts.keep(file)
 }
 
-// namer knows the names that are taken.
+// namer records the names in use.
 type namer struct {
 	used  *nameSet  // folded
 	dirs  *nameSet  // folded
-	first askers    // for a name, as it is
-	bad   []Problem // names that some file system refuses
+	first askers    // by name, unfolded
+	bad   []Problem // names that some file system does not accept
 }
 
 func newNamer(names int) *namer {
@@ -74,11 +73,11 @@ func (n *namer) addDirs(file string) {
 	}
 }
 
-// share gives an entry the file of an earlier one that asked for the same name
-// and has the same payload, as a picture under http and https, or with and
-// without its extension. Documents never share: what is relative in them, "?x"
-// say, leads elsewhere from / than from /index.html, and their charset may
-// differ by their header; but /%70age and /page are one path (RFC 3986 §6.2.2.2).
+// share gives an entry the file of an earlier one that asked for the same name and has the same
+// payload, such as an image under http and https, or with and without its extension. Documents
+// do not share: relative references such as "?x" resolve differently from / and /index.html,
+// and headers may give different charsets. But /%70age and /page are the same path (RFC 3986
+// §6.2.2.2).
 func (n *namer) share(s *site, i int) bool {
 	e, name := &s.list[i], n.used.hash(s.list[i].file)
 	j := n.first.first(name, int32(i))
@@ -94,13 +93,13 @@ func (n *namer) share(s *site, i int) bool {
 	return e.same
 }
 
-// equal says whether two entries have the same payload.
+// equal reports whether two entries have the same payload.
 func (s *site) equal(x, y *entry) bool {
 	sum := s.digest(x.ref())
 	return sum != "" && sum == s.digest(y.ref())
 }
 
-// bareEscapes undoes the escapes of what needs none: letters, digits and -._~.
+// bareEscapes decodes escapes of unreserved characters: letters, digits and -._~.
 func bareEscapes(target string) string {
 	if strings.IndexByte(target, '%') < 0 {
 		return target
@@ -120,10 +119,10 @@ func bareEscapes(target string) string {
 	return string(b)
 }
 
-// free says whether nothing has a name.
+// free reports whether a name is unused.
 func (n *namer) free(name string) bool { return !n.used.has(fold(name)) && !n.dirs.has(fold(name)) }
 
-// take gives an entry the name it asks for, or one with a hash in it.
+// take returns the preferred name of an entry, or one with a hash if that is taken.
 func (n *namer) take(e *entry, t *texts) string {
 	name := e.file
 	for length := 8; !n.free(name); length += 8 {
@@ -136,7 +135,7 @@ func (n *namer) take(e *entry, t *texts) string {
 	return name
 }
 
-// withHash puts a hash before the extension.
+// withHash inserts a hash before the extension.
 func withHash(file, h string) string {
 	dir := file[:strings.LastIndexByte(file, '/')+1]
 	stem, ext := splitExt(file[len(dir):])

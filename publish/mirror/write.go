@@ -30,13 +30,13 @@ type writer struct {
 	notes *notes
 	held  held
 	done  atomic.Int64
-	runs  atomic.Bool // a page has the script for links
+	runs  atomic.Bool // some page has the link script
 	still atomic.Int64
-	kept  *stills // nil where Options.Still says it
-	// strict makes a document an error that cannot be rewritten: there is no report to say so.
+	kept  *stills // nil if Options.Still was given
+	// strict makes it an error if a document cannot be rewritten, because there is no report.
 	strict bool
 
-	spare   chan *buffers // that no worker has at the moment
+	spare   chan *buffers // not in use
 	nearbys nearbys
 	sprites sprites
 }
@@ -46,11 +46,11 @@ func newWriter(a *storage.Archive, s *site, t *tree) *writer {
 		spare: make(chan *buffers, workers())}
 }
 
-// workers is how many files are written at a time.
+// workers is the number of files written at a time.
 func workers() int { return 2 * runtime.GOMAXPROCS(0) }
 
-// writeAll writes the file of every entry, several at a time, in the order in which
-// they were found: about that in which the archive has them, and what they say.
+// writeAll writes the files of all entries concurrently, in order of discovery, which is about
+// their order in the archive.
 func (w *writer) writeAll(ctx context.Context) error {
 	order := make([]int32, len(w.s.list))
 	for i := range order {
@@ -86,9 +86,9 @@ func (w *writer) progress() {
 	}
 }
 
-// guarded writes one entry's file. A document that makes the rewriter panic is
-// copied with its links as they were, and is a line of the report: the defect
-// is this program's, and the rest of the mirror does not depend on it.
+// guarded writes the file of an entry. If the rewriter panics at a document, the document is
+// copied without rewriting and reported, so that a defect of this program does not stop the
+// export.
 func (w *writer) guarded(e *entry) (err error) {
 	defer func() {
 		cause := recover()
@@ -107,7 +107,7 @@ func (w *writer) guarded(e *entry) (err error) {
 	return w.write(e)
 }
 
-// write writes one entry's file.
+// write writes the file of an entry.
 func (w *writer) write(e *entry) error {
 	switch {
 	case e.file == "" || e.same:
@@ -122,7 +122,7 @@ func (w *writer) write(e *entry) error {
 	return w.copy(e)
 }
 
-// rewritten says whether a type holds references that are rewritten.
+// rewritten reports whether references in files of a type are rewritten.
 func rewritten(typ string) bool {
 	switch typ {
 	case typeHTML, typeXHTML, typeCSS, typeSVG, typeJS, "application/manifest+json":
@@ -131,7 +131,7 @@ func rewritten(typ string) bool {
 	return false
 }
 
-// visit is the visit that an entry stands for.
+// visit returns the visit of an entry.
 func (w *writer) visit(e *entry) (*crawllog.Visit, error) {
 	v, err := w.a.Visit(e.ref())
 	if err == nil && v == nil {
@@ -140,14 +140,14 @@ func (w *writer) visit(e *entry) (*crawllog.Visit, error) {
 	return v, err
 }
 
-// document reads a whole body of at most maxRewrite bytes, or errTooLarge. The
-// memory of it is given back at the end.
+// document reads a body of at most maxRewrite bytes, or returns errTooLarge. The caller calls
+// give when it no longer needs the body.
 func (w *writer) document(e *entry, use *buffers) (body []byte, h http.Header, v *crawllog.Visit,
 	give func(), err error) {
 	if v, err = w.visit(e); err != nil {
 		return nil, nil, nil, func() {}, err
 	}
-	// One that is not compressed is as long as its payload.
+	// An uncompressed body is as long as its payload.
 	for _, most := range []int{max(shortDocument, int(min(v.Length, maxRewrite))), maxRewrite} {
 		give = w.held.take(int64(most))
 		body, h, err = w.read(e, v, &use.body, most)
@@ -161,7 +161,7 @@ func (w *writer) document(e *entry, use *buffers) (body []byte, h http.Header, v
 	return nil, nil, nil, func() {}, err
 }
 
-// read reads a whole body of at most so many bytes into buf, or errTooLarge.
+// read reads a body of at most most bytes into buf, or returns errTooLarge.
 func (w *writer) read(e *entry, v *crawllog.Visit, buf *bytes.Buffer, most int) ([]byte, http.Header, error) {
 	b, err := publish.OpenPage(w.a, v)
 	if err != nil {
@@ -174,8 +174,8 @@ func (w *writer) read(e *entry, v *crawllog.Visit, buf *bytes.Buffer, most int) 
 	return body, b.Header, err
 }
 
-// whole is a body to its end. One that breaks off in its coding is what could
-// be read of it, and the report says so.
+// whole reads a body to its end. If its coding is broken, it returns what could be decoded, and
+// notes that for the report.
 func (w *writer) whole(e *entry, r io.Reader, buf *bytes.Buffer, most int) ([]byte, error) {
 	body, broken, err := readUpTo(r, buf, most)
 	if broken != nil {
@@ -186,7 +186,7 @@ func (w *writer) whole(e *entry, r io.Reader, buf *bytes.Buffer, most int) ([]by
 
 var errTooLarge = errors.New("too large to be rewritten")
 
-// readUpTo reads r to its end; broken is why that came early.
+// readUpTo reads r to its end; broken says why it ended early.
 func readUpTo(r io.Reader, buf *bytes.Buffer, most int) (body []byte, broken, err error) {
 	_, err = buf.ReadFrom(io.LimitReader(r, int64(most)+1))
 	if buf.Len() > most {
@@ -250,16 +250,15 @@ func (w *writer) rewrite(e *entry) error {
 	return w.tree.put(e.file, modified(v), out.Body)
 }
 
-// Policy lets a page of a mirror load files of the mirror, by any name that
-// they have, and nothing else (CSP Level 3 §6): not a script that puts
-// together the URL of the live site, either.
+// Policy lets a page load files of the mirror and nothing else (CSP Level 3 §6), even if its
+// scripts construct URLs of the live site.
 const Policy = "default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'"
 
-// stillPolicy keeps a page that was rendered as it was: its scripts have run, and
-// would make another page of it, at an address that they do not know.
+// stillPolicy disables the scripts of a page stored after they ran: they would change it again,
+// at an address that they do not expect.
 const stillPolicy = "script-src 'none'"
 
-// policy is what a page carries.
+// policy returns the Content-Security-Policy of a page.
 func (s *site) policy(still bool) string {
 	switch {
 	case still && s.o.Online:
@@ -281,7 +280,7 @@ func (w *writer) noteNeeds(e *entry, needs []string) {
 	}
 }
 
-// headerFor is the header with the type that the content has.
+// headerFor returns the header with typ as its media type.
 func headerFor(h http.Header, typ string) http.Header {
 	if declared(h.Get("Content-Type")) == typ && len(h.Values("Content-Type")) == 1 {
 		return h
@@ -295,8 +294,8 @@ func headerFor(h http.Header, typ string) http.Header {
 	return h
 }
 
-// unreadable leaves a file out whose body cannot be decoded, and says so; an
-// archive that is damaged is another matter.
+// unreadable writes an empty file for a body that cannot be decoded, and reports it; damage of
+// the archive is an error.
 func (w *writer) unreadable(e *entry, err error) error {
 	var damage *storage.DamageError
 	var path *os.PathError
@@ -307,7 +306,7 @@ func (w *writer) unreadable(e *entry, err error) error {
 	return w.tree.put(e.file, time.Time{}, nil)
 }
 
-// copy copies a body without reading it all at once.
+// copy copies a body as a stream.
 func (w *writer) copy(e *entry) error {
 	v, err := w.visit(e)
 	if err != nil {
@@ -348,7 +347,7 @@ func (w *writer) copy(e *entry) error {
 	return err
 }
 
-// capped reads so many bytes and notes whether there were more.
+// capped reads at most left bytes, and records whether there were more.
 type capped struct {
 	r    io.Reader
 	left int64
@@ -367,8 +366,8 @@ func (b *capped) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// modified is when a file was last changed, by its server or, if that does
-// not say, by the time it was fetched.
+// modified returns the modification time for a file: Last-Modified or, if that is missing or
+// implausible, the time of the fetch.
 func modified(v *crawllog.Visit) time.Time {
 	if t, err := http.ParseTime(v.LastModified); err == nil && t.Year() > 1970 && t.Before(v.At.Add(24*time.Hour)) {
 		return t
@@ -376,7 +375,7 @@ func modified(v *crawllog.Visit) time.Time {
 	return v.At.Truncate(time.Second)
 }
 
-// DiskError says that the disk refused a write. The old mirror is whole.
+// DiskError means that writing failed. The old mirror is intact.
 type DiskError struct{ Err error }
 
 func (e *DiskError) Error() string { return fmt.Sprintf("write the mirror: %v", e.Err) }

@@ -14,30 +14,30 @@ import (
 	"curtsy/htmlmeta"
 )
 
-// Command is the argument by which the program knows that it is such a child.
+// Command is the argument that makes the program run as the child (Main).
 const Command = "pdf-text"
 
-// maxTime is how long a child may live, by the clock: the bound on its processor
-// time ends it earlier, unless the machine is very busy.
+// maxTime limits the wall-clock time of a child; normally the limit on processor time ends it
+// earlier.
 const maxTime = 2 * time.Minute
 
-// errBounds says that a child was ended.
+// errBounds means that a child was killed at a limit.
 var errBounds = errors.New("it exceeds the time or memory limit for one document")
 
-// budget is the processor time that the documents of one archive may take together:
-// a minute, and for each document what an honest one takes.
+// budget is the processor time that all documents of an archive may take together: a minute,
+// plus an allowance for each document.
 type budget struct {
 	mu   sync.Mutex
 	left time.Duration
 }
 
-// What a document adds to the budget, by itself and for each MiB of it.
+// The allowance for a document, and for each MiB of it.
 const (
 	perDocument = 100 * time.Millisecond
 	perMiB      = time.Second
 )
 
-// ask says whether a document of that size may be read.
+// ask adds the allowance of a document of size octets, and reports whether it may be read.
 func (b *budget) ask(size int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -51,12 +51,12 @@ func (b *budget) spend(took time.Duration) {
 	b.left -= took
 }
 
-// errSpent says that a document was not tried.
+// errSpent means that a document was skipped.
 var errSpent = errors.New("the documents of this archive took too much time together")
 
-// Reader gives a function that reads the documents of an archive, each in a process
-// of this program that is called with Command. It may be called from any number of
-// goroutines; few children live at a time.
+// Reader returns a function that reads the PDF documents of an archive, each in a child process
+// of this program started with Command. It is safe for concurrent use; at most two children run
+// at a time.
 func Reader() func(ctx context.Context, body []byte) ([]htmlmeta.Block, error) {
 	few, all := make(chan struct{}, 2), &budget{left: time.Minute}
 	return func(ctx context.Context, body []byte) ([]htmlmeta.Block, error) {
@@ -75,8 +75,8 @@ func Reader() func(ctx context.Context, body []byte) ([]htmlmeta.Block, error) {
 	}
 }
 
-// read gives the pages that a child could read, and the processor time that it took.
-// An error says what it could not.
+// read returns the pages that a child could read, and the processor time it took. An error says
+// what could not be read.
 func read(ctx context.Context, body []byte, cpu int) (list []htmlmeta.Block, took time.Duration, err error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -87,7 +87,7 @@ func read(ctx context.Context, body []byte, cpu int) (list []htmlmeta.Block, too
 	var text, why bounded
 	text.most, why.most = 2*maxText, 1<<10
 	c := exec.CommandContext(limited, exe, Command, strconv.Itoa(cpu))
-	c.Args[0] = os.Args[0] // by which a test binary knows what it is
+	c.Args[0] = os.Args[0] // so that a test binary knows that it is the child
 	c.Env = []string{"GOTRACEBACK=none"}
 	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(body), &text, &why
 	err = c.Run()
@@ -99,7 +99,7 @@ func read(ctx context.Context, body []byte, cpu int) (list []htmlmeta.Block, too
 	}
 	switch {
 	case err == nil:
-	case c.ProcessState != nil && c.ProcessState.ExitCode() != 1: // a signal, or Go's runtime gave up
+	case c.ProcessState != nil && c.ProcessState.ExitCode() != 1: // killed by a signal, or by Go's runtime
 		err = errBounds
 	default:
 		said, _, _ := strings.Cut(why.String(), "\n")
@@ -119,7 +119,7 @@ func blocks(text string) (list []htmlmeta.Block) {
 	return list
 }
 
-// bounded takes in so many octets and drops the others.
+// bounded keeps the first most octets and drops the rest.
 type bounded struct {
 	bytes.Buffer
 	most int

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limit bounds what this process may take: address space beyond what it has, and
-// processor time.
+// limit limits this process: its address space, beyond what it already uses, and its processor
+// time in seconds.
 func limit(cpu uint64) error {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package pdf
 
-// limit has no bounds of the system's here: watch is what there is.
+// limit does nothing on this system; watch is the only limit.
 func limit(uint64) error { return nil }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestMain makes the test binary its own child.
+// TestMain lets the test binary also run as the child process.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == Command {
 		os.Exit(Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// document is a PDF of these objects, the first being number 1 and the catalog.
+// document returns a PDF of these objects, of which number 1 is the catalog.
 func document(trailer string, objects ...string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.4\n")
@@ -41,7 +41,7 @@ func stream(dict, content string) string {
 	return fmt.Sprintf("<< /Length %d %s >>\nstream\n%s\nendstream", len(content), dict, content)
 }
 
-// paged is a document with pages of such contents.
+// paged returns a document whose pages have these contents.
 func paged(contents ...string) []byte {
 	kids, objects := "", []string{"<< /Type /Catalog /Pages 2 0 R >>", "",
 		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"}
@@ -65,15 +65,15 @@ func TestText(t *testing.T) {
 	}
 }
 
-// hostile are documents that readers of PDF are known to stumble over.
+// hostile returns documents of kinds that PDF readers are known to fail on.
 func hostile() map[string][]byte {
 	var bomb bytes.Buffer
 	z := zlib.NewWriter(&bomb)
 	_, _ = z.Write(bytes.Repeat([]byte("(a) Tj "), 1<<17))
 	_ = z.Flush()
-	piece := bomb.Bytes()[2:] // behind the header; it says the same however often it comes: 138 MB
+	piece := bomb.Bytes()[2:] // without the zlib header; 138 MB of these can be repeated
 	bomb = *bytes.NewBuffer(append([]byte{0x78, 0x9c}, bytes.Repeat(piece, 150)...))
-	bomb.Write([]byte{3, 0, 0, 0, 0, 0}) // the last block, and a checksum that no reader gets to
+	bomb.Write([]byte{3, 0, 0, 0, 0, 0}) // the last block, and a checksum that no reader reaches
 	whole := paged(said("whole"))
 	return map[string][]byte{
 		"empty":   nil,
@@ -97,7 +97,7 @@ func hostile() map[string][]byte {
 	}
 }
 
-// However a document is made, its child ends, and takes no one with it.
+// For any document the child ends, and nothing else is harmed.
 func TestHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes too long for -short")
@@ -120,7 +120,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// FuzzWrite looks for what ends the process: panics are errors.
+// FuzzWrite looks for inputs that end the process: panics are returned as errors.
 func FuzzWrite(f *testing.F) {
 	f.Add(paged(said("text")))
 	for name, body := range hostile() {
@@ -133,8 +133,8 @@ func FuzzWrite(f *testing.F) {
 	})
 }
 
-// Documents that take long leave no time for others of their kind, and honest ones
-// are read however many there are.
+// Slow documents use up the time of their kind only, and honest ones are read however many
+// there are.
 func TestBudget(t *testing.T) {
 	tried, b := 0, &budget{left: time.Minute}
 	for range 5000 {

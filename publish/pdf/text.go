@@ -1,6 +1,6 @@
-// Package pdf answers: what does a PDF document say? The format invites readers to
-// loop, to unpack bombs and to panic, so that a document is read by a child
-// process of the program with bounds on time, memory and output.
+// Package pdf extracts the text of PDF documents. Hostile documents make readers loop, unpack
+// bombs and panic, so each document is read in a child process with limits on time, memory and
+// output.
 //
 //	text.go   in the child: Main reads a document and writes its text
 //	child.go  in the program: Reader starts a child for each document
@@ -21,19 +21,18 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// Bounds of one document.
+// Limits of one document.
 const (
 	MaxSize  = 32 << 20  // octets of the document
 	maxText  = 1 << 20   // octets of its text
-	maxPages = 5000      // that are read
-	maxHeap  = 256 << 20 // octets of memory beside what the process starts with
+	maxPages = 5000      // pages read
+	maxHeap  = 256 << 20 // octets of memory beyond what the process starts with
 	maxStack = 32 << 20
 	maxCPU   = 10 // seconds
 )
 
-// Main is the child: it reads a document and writes the text of its pages, each
-// with a form feed behind it. The argument is how many seconds of processor time
-// it may take; what it says on why is for people.
+// Main runs the child: it reads a document and writes the text of its pages, each followed by a
+// form feed. args[0] is the limit of processor time in seconds; messages on why are for people.
 func Main(args []string, in io.Reader, out, why io.Writer) (code int) {
 	cpu := uint64(maxCPU)
 	if len(args) > 0 {
@@ -57,9 +56,8 @@ func Main(args []string, in io.Reader, out, why io.Writer) (code int) {
 	return 0
 }
 
-// watch ends the process where the system has no bounds for it, or they are wider:
-// when it has lived for so long, or has taken more memory than it may. The exit code
-// is that of Go's runtime when it gives up.
+// watch ends the process at its limits of wall-clock time and memory, for systems where limit
+// does nothing or allows more. The exit code is that of a fatal error of Go's runtime.
 func watch(most time.Duration) {
 	began := time.Now()
 	for range time.Tick(20 * time.Millisecond) {
@@ -70,8 +68,7 @@ func watch(most time.Duration) {
 	}
 }
 
-// write writes the text of a document. The reader panics at what it does not
-// expect.
+// write writes the text of a document. The PDF reader panics on unexpected input.
 func write(out io.Writer, body []byte) (err error) {
 	defer func() {
 		if e := recover(); e != nil {
@@ -94,14 +91,14 @@ func write(out io.Writer, body []byte) (err error) {
 		if _, err := w.WriteString(strings.ReplaceAll(text, "\f", " ") + "\f"); err != nil {
 			return err
 		}
-		if err := w.Flush(); err != nil { // what is read counts, whatever comes
+		if err := w.Flush(); err != nil { // keep what was read if a later page fails
 			return err
 		}
 	}
 	return err
 }
 
-// pageText is the text of one page. A page that panics costs no other.
+// pageText returns the text of one page. A panic affects this page only.
 func pageText(r *pdf.Reader, n int) (text string, err error) {
 	defer func() {
 		if e := recover(); e != nil {

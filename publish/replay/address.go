@@ -8,23 +8,23 @@ import (
 	"curtsy/internal/weburl"
 )
 
-// address is what the path of a replayed page says: when, and which URL.
+// address is a parsed path of a replayed page: time and URL.
 type address struct {
-	ts   string // as it stands there, 1 to 14 digits
+	ts   string // as in the path, 1 to 14 digits
 	at   time.Time
-	raw  bool   // the octets as they are kept: "id_"
-	text string // the URL as it stands there
-	// under is what stands before it: "/TOKEN" where the page's origin is opaque.
+	raw  bool   // "id_": the octets as archived
+	text string // the URL as in the path
+	// under is the prefix of the path: "/TOKEN" if the page's origin is opaque.
 	under string
 }
 
 // pathTo is the path of another URL at the same time.
 func (a address) pathTo(u weburl.URL) string { return a.under + pathTo(a.ts, u) }
 
-// tsFormat is how times stand in paths.
+// tsFormat is the format of times in paths.
 const tsFormat = "20060102150405"
 
-// parseAddress reads "/TS/URL" and "/TSid_/URL".
+// parseAddress parses "/TS/URL" and "/TSid_/URL".
 func parseAddress(target string) (a address, ok bool) {
 	rest, ok := strings.CutPrefix(target, "/")
 	if !ok {
@@ -42,7 +42,8 @@ func parseAddress(target string) (a address, ok bool) {
 	return a, true
 }
 
-// parseTS reads a time of 4 to 14 digits; what it does not say is the beginning.
+// parseTS parses a time of 4 to 14 digits. Missing digits mean the beginning of the year,
+// month, day and so on.
 func parseTS(ts string) (time.Time, bool) {
 	if len(ts) < 4 || len(ts) > len(tsFormat) || strings.Trim(ts, "0123456789") != "" {
 		return time.Time{}, false
@@ -51,11 +52,11 @@ func parseTS(ts string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// urlsOf are the URLs that a text in a path may mean, the likeliest first: as it
-// stands there; with what references escape for the sake of lists and styles as
-// it is; and the same under the other scheme.
+// urlsOf returns the URLs that the text in a path may mean, most likely first: as it is; with
+// the characters decoded that references encode for lists and styles; and both under the other
+// scheme.
 func urlsOf(text string) (list []weburl.URL) {
-	for _, scheme := range []string{"http:/", "https:/"} { // some clients take two slashes for one
+	for _, scheme := range []string{"http:/", "https:/"} { // some clients merge two slashes into one
 		if rest, ok := strings.CutPrefix(text, scheme); ok && !strings.HasPrefix(rest, "/") {
 			text = scheme + "/" + rest
 		}
@@ -87,13 +88,13 @@ func urlsOf(text string) (list []weburl.URL) {
 	return list
 }
 
-// What means something in srcset and in style sheets is escaped in references.
+// Characters that are syntax in srcset and style sheets are encoded in references.
 var (
 	listed   = strings.NewReplacer("(", "%28", ")", "%29", ",", "%2C", "'", "%27")
 	unlisted = strings.NewReplacer("%28", "(", "%29", ")", "%2C", ",", "%2c", ",", "%27", "'")
 )
 
-// routeMark stands for the '#' of a page within a page in paths, which have no fragment.
+// routeMark replaces the '#' of a fragment route in paths, which cannot have a fragment.
 const routeMark = "%23%23"
 
 // pathTo is the path of a URL at a time.
@@ -101,10 +102,10 @@ func pathTo(ts string, u weburl.URL) string {
 	return "/" + ts + "/" + listed.Replace(u.Page().String()) + strings.Replace(u.Route(), "#", routeMark, 1)
 }
 
-// target is path and query of a request as they were sent.
+// target returns path and query of a request as they were sent.
 func target(r *http.Request) string {
 	if strings.HasPrefix(r.RequestURI, "/") {
 		return r.RequestURI
 	}
-	return r.URL.RequestURI() // a proxy's form of request
+	return r.URL.RequestURI() // absolute-form, as sent to a proxy
 }

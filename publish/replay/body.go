@@ -12,11 +12,11 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// inMemory is the largest body that is read at once, in octets: any number of them
-// may be there.
+// inMemory is the largest body, in octets, that is read into memory without a limit on their
+// number.
 const inMemory = 256 << 10
 
-// ended is a reader that ends with the request that it is for.
+// ended is a reader that stops when its request ends.
 type ended struct {
 	ctx context.Context
 	r   io.Reader
@@ -29,15 +29,15 @@ func (e ended) Read(p []byte) (int, error) {
 	return e.r.Read(p)
 }
 
-// seeker reads a kept body from any place on: http.ServeContent asks for ranges.
-// What lies before is read again and dropped.
+// seeker makes a body seekable, for range requests by http.ServeContent. To go back, it decodes
+// the body again from its beginning.
 type seeker struct {
 	ctx  context.Context // of the request
 	a    *storage.Archive
 	v    *crawllog.Visit
-	size int64 // -1: not known yet
+	size int64 // -1: unknown
 	pos  int64
-	body *publish.Body // open at pos; nil: not open
+	body *publish.Body // positioned at at; nil: not open
 	at   int64
 }
 
@@ -59,7 +59,7 @@ func (s *seeker) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// length reads the body to its end: what is coded does not say how long it is.
+// length returns the decoded length, for which it has to read the whole body.
 func (s *seeker) length() (int64, error) {
 	if s.size >= 0 {
 		return s.size, nil
@@ -73,7 +73,7 @@ func (s *seeker) length() (int64, error) {
 	if publish.IsOfArchive(err) || s.ctx.Err() != nil {
 		return 0, cmp.Or(s.ctx.Err(), err)
 	}
-	s.size = n // of a body that breaks off in its coding, what can be read
+	s.size = n // the decodable part, if the coding is broken
 	return n, nil
 }
 
@@ -108,7 +108,8 @@ func (s *seeker) Close() {
 	}
 }
 
-// open gives the body of a capture, in memory if it is small; the caller closes it.
+// open opens the body of a capture, in memory if it is small. The caller calls the returned
+// function when done.
 func open(ctx context.Context, c *capture) (io.ReadSeeker, func(), error) {
 	s := &seeker{ctx: ctx, a: c.archive, v: c.Visit, size: -1}
 	b, err := readUpTo(c, inMemory)
@@ -123,7 +124,7 @@ func open(ctx context.Context, c *capture) (io.ReadSeeker, func(), error) {
 
 var errLarge = errors.New("too large to be read at once")
 
-// readUpTo reads a body that is not larger.
+// readUpTo reads a body of at most most octets, or returns errLarge.
 func readUpTo(c *capture, most int64) ([]byte, error) {
 	body, err := publish.OpenBody(c.archive, c.Visit)
 	if err != nil {
@@ -138,5 +139,5 @@ func readUpTo(c *capture, most int64) ([]byte, error) {
 	if publish.IsOfArchive(err) {
 		return nil, err
 	}
-	return b.Bytes(), nil // what breaks off in its coding is shown as far as it goes
+	return b.Bytes(), nil // if the coding is broken, return what could be decoded
 }

@@ -20,29 +20,29 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// cdxPage is how many captures a page of the CDX server has, if pageSize says nothing else.
+// cdxPage is the number of captures per page of the CDX server without pageSize.
 const cdxPage = 15_000
 
-// cdxFields are the fields of a line, in the order of CDXJ, and aliases are what the
-// Wayback Machine's server calls them.
+// cdxFields are the fields of a line, in the order of CDXJ; cdxAliases are the names that the
+// Wayback Machine's server uses.
 var (
 	cdxFields  = []string{"urlkey", "timestamp", "url", "mime", "status", "digest", "length", "offset", "filename"}
 	cdxAliases = map[string]string{"original": "url", "mimetype": "mime", "statuscode": "status", "key": "urlkey"}
 )
 
-// cdxQuery is a question to the CDX server, as pywb's has them.
+// cdxQuery is a query to the CDX server, with pywb's parameters.
 type cdxQuery struct {
-	exact      string // the URL, of an exact match
+	exact      string // the URL of an exact match
 	from, to   string // SURT: [from, to)
-	domain     string // and of it only those on this host, or below it
-	since      string // times, of 14 digits
+	domain     string // only this host and those below it
+	since      string // timestamps of 14 digits
 	until      string
 	filters    []cdxFilter
 	fields     []string // nil: all
 	json       bool
 	limit      int
-	page, size int  // page is -1 where all are asked for
-	count      bool // only how many pages there are
+	page, size int  // page -1: no paging
+	count      bool // return only the number of pages
 	reverse    bool
 }
 
@@ -53,9 +53,9 @@ type cdxFilter struct {
 	holds func(string) bool
 }
 
-// cdx answers as a CDX server: https://pywb.readthedocs.io/en/latest/manual/cdxserver_api.html.
-// What may not be shown has no line, and what may not be listed only one for who asks
-// for its very URL.
+// cdx implements a CDX server: https://pywb.readthedocs.io/en/latest/manual/cdxserver_api.html.
+// Captures that may not be shown have no line; those that may not be listed only for a query
+// for their exact URL.
 func (s *Server) cdx(w http.ResponseWriter, r *http.Request) error {
 	q, err := readCDXQuery(r.URL.Query())
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Server) cdx(w http.ResponseWriter, r *http.Request) error {
 	})
 	switch {
 	case n > 0:
-		_ = out.Flush() // who asked has gone
+		_ = out.Flush() // an error means that the client is gone
 		return nil
 	case err != nil:
 		return err
@@ -98,12 +98,12 @@ func (s *Server) cdx(w http.ResponseWriter, r *http.Request) error {
 func cdxError(w http.ResponseWriter, status int, message string) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	b, _ := json.Marshal(map[string]string{"message": message}) // of strings: no error
+	b, _ := json.Marshal(map[string]string{"message": message}) // cannot fail for strings
 	_, _ = w.Write(append(b, '\n'))
 	return nil
 }
 
-// readCDXQuery reads a query.
+// readCDXQuery parses the parameters of a query.
 func readCDXQuery(v url.Values) (*cdxQuery, error) {
 	q := &cdxQuery{json: v.Get("output") == "json", page: -1, size: cdxPage, count: v.Get("showNumPages") == "true",
 		reverse: v.Get("sort") == "reverse", since: padTime(v.Get("from"), "0"), until: padTime(v.Get("to"), "9")}
@@ -133,7 +133,7 @@ func readCDXQuery(v url.Values) (*cdxQuery, error) {
 	return q, q.match(v.Get("url"), v.Get("matchType"))
 }
 
-// padTime makes a time of 14 digits of one that is given in part.
+// padTime extends a partial timestamp to 14 digits.
 func padTime(t, with string) string {
 	if t == "" {
 		return ""
@@ -141,7 +141,7 @@ func padTime(t, with string) string {
 	return t + strings.Repeat(with, max(0, 14-len(t)))
 }
 
-// match reads which URLs are asked for: example.org/* is a prefix, *.example.org a domain.
+// match parses url= and matchType=: example.org/* is a prefix, *.example.org a domain.
 func (q *cdxQuery) match(asked, how string) error {
 	if asked == "" {
 		return errors.New("the url= that is asked for is missing")
@@ -163,7 +163,7 @@ func (q *cdxQuery) match(asked, how string) error {
 		q.exact, q.from, q.to = asked, key, key+"\x00"
 	case "prefix":
 		if path == "/" && !strings.HasSuffix(bare, "/") {
-			key = host + ")" // of a host without a path
+			key = host + ")" // a host without a path
 		}
 		q.from, q.to = key, key+"\xff"
 	case "host":
@@ -180,7 +180,7 @@ func (q *cdxQuery) match(asked, how string) error {
 	return nil
 }
 
-// readCDXFilter reads [!][=|~]field:value. Without = and ~ the value is in the field.
+// readCDXFilter parses [!][=|~]field:value. Without = or ~, the field has to contain the value.
 func readCDXFilter(text string) (f cdxFilter, err error) {
 	rest, not := strings.CutPrefix(text, "!")
 	kind := byte(0)
@@ -207,16 +207,16 @@ func readCDXFilter(text string) (f cdxFilter, err error) {
 	return f, nil
 }
 
-// cdxRows are the rows of all archives for a query, by SURT and time.
+// cdxRows merges the rows of all archives for a query, by SURT and time.
 func (s *Server) cdxRows(ctx context.Context, q *cdxQuery) iter.Seq2[*cdxRow, error] {
 	return func(yield func(*cdxRow, error) bool) {
-		var heads []*cdxRow // the next of each archive
+		var heads []*cdxRow // the next row of each archive
 		for _, from := range s.sources {
 			next, stop := iter.Pull2(from.Catalog.Range(ctx, q.from, q.to))
 			defer stop()
 			heads = append(heads, &cdxRow{from: from, next: next})
 		}
-		behind := heads // those that are to go on
+		behind := heads // rows to advance
 		for {
 			for _, r := range behind {
 				if err := r.advance(); err != nil {
@@ -239,9 +239,9 @@ func (s *Server) cdxRows(ctx context.Context, q *cdxQuery) iter.Seq2[*cdxRow, er
 	}
 }
 
-// cdxRow is a capture of an archive.
+// cdxRow is the current capture of an archive in the merge.
 type cdxRow struct {
-	*catalog.Capture // nil behind the last
+	*catalog.Capture // nil at the end
 	from             *Source
 	next             func() (*catalog.Capture, error, bool)
 }
@@ -251,13 +251,14 @@ func (r *cdxRow) advance() (err error) {
 	return err
 }
 
-// isWithin says whether a SURT is of the domain that is asked for, if one is.
+// isWithin reports whether a SURT belongs to the queried domain, if there is one.
 func (q *cdxQuery) isWithin(surt string) bool {
 	rest, ok := strings.CutPrefix(surt, q.domain)
 	return q.domain == "" || ok && rest != "" && strings.ContainsAny(rest[:1], "),:")
 }
 
-// cdxPages is how many pages a query has. Rows are counted before permits and filters.
+// cdxPages returns the number of pages of a query. Rows are counted before permits and filters
+// are applied.
 func (s *Server) cdxPages(ctx context.Context, q *cdxQuery) (int, error) {
 	n := 0
 	for _, err := range s.cdxRows(ctx, q) {
@@ -269,10 +270,10 @@ func (s *Server) cdxPages(ctx context.Context, q *cdxQuery) (int, error) {
 	return (n + q.size - 1) / q.size, nil
 }
 
-// maxReversed bounds how many lines are turned round in memory.
+// maxReversed is the most lines sorted in memory for sort=reverse.
 const maxReversed = 100_000
 
-// cdxLines gives the lines of a query.
+// cdxLines calls each with the lines of a query.
 func (s *Server) cdxLines(ctx context.Context, q *cdxQuery, each func(map[string]string) error) error {
 	at, n := 0, 0
 	gate := cdxGate{s: s, exact: q.exact != ""}
@@ -318,7 +319,7 @@ func (s *Server) cdxLines(ctx context.Context, q *cdxQuery, each func(map[string
 	return nil
 }
 
-// wants says whether a line is in the time and passes the filters of a query.
+// wants reports whether a line matches the time range and filters of a query.
 func (q *cdxQuery) wants(line map[string]string) bool {
 	t := line["timestamp"]
 	if q.since != "" && t < q.since || q.until != "" && t > q.until {
@@ -327,7 +328,7 @@ func (q *cdxQuery) wants(line map[string]string) bool {
 	return !slices.ContainsFunc(q.filters, func(f cdxFilter) bool { return f.holds(line[f.field]) == f.not })
 }
 
-// cdxLine is a capture as CDXJ has it. Its length is that of all its records.
+// cdxLine returns the fields of a capture. length is that of all its records.
 func cdxLine(c *cdxRow) map[string]string {
 	mime := cmp.Or(c.MIME, "unk")
 	if c.Kept == crawllog.KeptRevisit || c.Kept == crawllog.KeptElsewhere {
@@ -339,7 +340,7 @@ func cdxLine(c *cdxRow) map[string]string {
 		"filename": c.Segment}
 }
 
-// write writes a line in the form that is asked for.
+// write writes a line in the requested format.
 func (q *cdxQuery) write(w *bufio.Writer, line map[string]string) error {
 	fields := q.fields
 	switch {
@@ -376,7 +377,7 @@ func (q *cdxQuery) write(w *bufio.Writer, line map[string]string) error {
 	return err
 }
 
-// cdxGate asks about captures, of one URL after the other.
+// cdxGate checks captures, which must come URL by URL.
 type cdxGate struct {
 	s       *Server
 	exact   bool
@@ -386,7 +387,7 @@ type cdxGate struct {
 	permits []publish.Permit
 }
 
-// admits says whether a capture may have a line.
+// admits reports whether a capture may have a line.
 func (g *cdxGate) admits(ctx context.Context, c *cdxRow) (bool, error) {
 	if !c.HasBody() {
 		return false, nil

@@ -75,7 +75,7 @@ func TestCDX(t *testing.T) {
 	}
 }
 
-// Two archives of one site are one timemap, and one answer of the CDX server.
+// Two archives of one site give one TimeMap and one answer of the CDX server.
 func TestTwoArchivesAreOne(t *testing.T) {
 	t.Parallel()
 	_, seed := crawltest.Site(t, "-- / --\n<title>x</title>one\n")

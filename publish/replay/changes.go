@@ -10,22 +10,22 @@ import (
 	"curtsy/publish/changes"
 )
 
-// What a page of changes shows of one kind, and of one change.
+// Limits: changes shown of a kind, passages shown of a change.
 const (
 	maxChanges  = 200
 	maxPassages = 3
-	maxCached   = 64 // pages of changes that are held in memory
+	maxCached   = 64 // pages of changes kept in memory
 )
 
-// changesView is what became of an archive's URLs in a round.
+// changesView is the data of a page of changes.
 type changesView struct {
 	Seed     string
 	Since    time.Time
 	Until    time.Time // zero: now
 	Round    int
-	Rounds   []roundLink // the newest first
+	Rounds   []roundLink // newest first
 	Sections []changesSection
-	stale    time.Time // when less of it may be told; zero: never
+	stale    time.Time // when less of it may be shown; zero: never
 }
 
 type roundLink struct {
@@ -35,7 +35,7 @@ type roundLink struct {
 	Current bool
 }
 
-// changesSection is the changes of one kind.
+// changesSection lists the changes of one kind.
 type changesSection struct {
 	Kind  changes.Kind
 	About phrase
@@ -43,17 +43,17 @@ type changesSection struct {
 	Rows  []changeRow
 }
 
-// More is how many changes are not shown.
+// More is the number of changes not shown.
 func (s *changesSection) More() int { return s.Count - len(s.Rows) }
 
 type changeRow struct {
 	Title, URL, Path, Compare, Reason string
 	Was, Now                          time.Time
 	Passages                          []changes.Passage
-	More                              int // passages that are not shown
+	More                              int // passages not shown
 }
 
-// about says what each kind means.
+// about explains each kind.
 var about = map[changes.Kind]phrase{
 	changes.Changed:     say("their text has changed"),
 	changes.New:         say("not there before"),
@@ -64,10 +64,10 @@ var about = map[changes.Kind]phrase{
 	changes.Unreachable: say("no response, or a server error; the last good copy is shown"),
 }
 
-// changesKey names a page of changes, and the archive's state that it is of.
+// changesKey identifies a page of changes in a version of the archive.
 type changesKey struct{ source, round, version int }
 
-// changes answers /changes?archive=N&round=N.
+// changes handles /changes?archive=N&round=N.
 func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	key := changesKey{source: 1}
 	if n, err := strconv.Atoi(r.FormValue("archive")); err == nil {
@@ -97,8 +97,8 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, http.StatusOK, "changes", &page{Title: say("What changed"), View: v})
 }
 
-// changesOf compares the copies of a round once for each state of the archive, and again
-// when less of it may be told.
+// changesOf compares the copies of a round, and caches the result until the archive changes or
+// less of it may be shown.
 func (s *Server) changesOf(ctx context.Context, from *Reading, key changesKey) (*changesView, error) {
 	s.comparing.Lock()
 	defer s.comparing.Unlock()
@@ -150,7 +150,7 @@ func (s *Server) changesOf(ctx context.Context, from *Reading, key changesKey) (
 	return v, nil
 }
 
-// rowOf is a change as it is shown.
+// rowOf makes the row of a change.
 func rowOf(c *changes.Change) changeRow {
 	ts := c.Now.At.UTC().Format(tsFormat)
 	r := changeRow{Title: c.Name(), URL: c.URL, Reason: c.Reason, Now: c.Now.At, Path: "/" + ts + "/" +
@@ -167,7 +167,7 @@ func rowOf(c *changes.Change) changeRow {
 	return r
 }
 
-// changesPath is the page of a round of an archive, the first being 1.
+// changesPath is the path of the page of a round, counted from 1.
 func changesPath(source, round int) string {
 	q := []string{"round=" + strconv.Itoa(round)}
 	if source > 1 {

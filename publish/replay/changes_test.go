@@ -16,8 +16,7 @@ import (
 	"curtsy/publish/replay"
 )
 
-// newRounds is a server of an archive of a site that was visited twice, and the
-// site's origin.
+// newRounds starts a server of an archive with two rounds, and returns the origin of the site.
 func newRounds(t *testing.T) (*served, string) {
 	t.Helper()
 	s, seed := crawltest.Site(t, `

@@ -15,18 +15,18 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// compareView is two captures of a URL beside each other.
+// compareView is the data of a comparison of two captures.
 type compareView struct {
 	URL              string
 	Was, Now         side
 	Passages         []changes.Passage
-	Text             bool // both are texts, which were compared
-	Same             bool // in their octets
-	Frames           bool // the pages themselves are shown, not their texts
+	Text             bool // both are text and were compared
+	Same             bool // the payloads are identical
+	Frames           bool // the pages are shown in frames, not their texts
 	Other            string
 	Sandbox          string
 	Versions, Pairs  string
-	Earlier, Later   string // the pairs before and after this one; "" for none
+	Earlier, Later   string // paths of the pairs before and after this one; "" for none
 	Choices          []choice
 	WithheldByAuthor string
 }
@@ -41,26 +41,26 @@ type side struct {
 	Title string
 }
 
-// choice is a capture that can be compared.
+// choice is a capture that can be chosen.
 type choice struct {
 	TS string
 	At time.Time
 }
 
-// maxChoices is how many captures are offered to be compared.
+// maxChoices is the most captures offered.
 const maxChoices = 500
 
-// comparePath is the page that compares two captures.
+// comparePath is the path of the comparison of two captures.
 func comparePath(was, now time.Time, u string) string {
 	return "/compare/" + was.UTC().Format(tsFormat) + "/" + now.UTC().Format(tsFormat) + "/" + listed.Replace(u)
 }
 
-// compareTexts answers /compare/TS/TS/URL.
+// compareTexts handles /compare/TS/TS/URL.
 func (s *Server) compareTexts(w http.ResponseWriter, r *http.Request, text string) error {
 	return s.compare(w, r, text, false)
 }
 
-// comparePages answers /beside/TS/TS/URL: the pages themselves, in frames.
+// comparePages handles /beside/TS/TS/URL, which shows the pages in frames.
 func (s *Server) comparePages(w http.ResponseWriter, r *http.Request, text string) error {
 	return s.compare(w, r, text, true)
 }
@@ -92,7 +92,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, text string, fr
 		URL: v.URL, View: v})
 }
 
-// choose answers the form that asks for two captures.
+// choose handles the form that selects two captures.
 func (s *Server) choose(w http.ResponseWriter, r *http.Request) error {
 	was, ok := parseTS(r.FormValue("a"))
 	now, ok2 := parseTS(r.FormValue("b"))
@@ -106,8 +106,8 @@ func (s *Server) choose(w http.ResponseWriter, r *http.Request) error {
 	return redirect(w, http.StatusSeeOther, comparePath(was, now, urls[0].String()))
 }
 
-// versionsOf are the captures that hold a copy which differs from the one before
-// and may be shown, the oldest first.
+// versionsOf returns the captures that may be shown and whose copy differs from the previous
+// one, oldest first.
 func versionsOf(all []*capture) (list []*capture) {
 	for _, c := range all {
 		if !c.shown() || !c.IsCopy() || c.rank < crawllog.Limited {
@@ -121,8 +121,8 @@ func versionsOf(all []*capture) (list []*capture) {
 	return list
 }
 
-// standing is which of the versions stood at the end of a second; the first where
-// none did.
+// standing returns the index of the version that was current at the end of a second; 0 if none
+// was.
 func standing(list []*capture, second time.Time) int {
 	i := slices.IndexFunc(list, func(c *capture) bool { return !c.At.Before(second.Add(time.Second)) })
 	if i < 0 {
@@ -131,8 +131,8 @@ func standing(list []*capture, second time.Time) int {
 	return max(0, i-1)
 }
 
-// pairAt are the versions that stood at two times, given in seconds. Of two within
-// one second the earlier one is the one before it.
+// pairAt returns the versions that were current at two times with a resolution of a second. If
+// the times are equal and two versions are of that second, it returns both.
 func pairAt(list []*capture, was, now time.Time) (before, after *capture) {
 	if len(list) == 0 {
 		return nil, nil
@@ -144,7 +144,7 @@ func pairAt(list []*capture, was, now time.Time) (before, after *capture) {
 	return list[i], list[j]
 }
 
-// changePaths lead from each version of a URL to what it changed.
+// changePaths maps each version of a URL to its comparison with the previous one.
 func changePaths(versions []*capture) map[*capture]string {
 	paths := map[*capture]string{}
 	for i, c := range versions[min(1, len(versions)):] {
@@ -178,7 +178,7 @@ func (s *Server) side(r *http.Request, c *capture, u weburl.URL) side {
 		Title: c.Title}
 }
 
-// fill compares the texts, where they may be shown.
+// fill compares the texts, if they may be shown.
 func (v *compareView) fill(ctx context.Context, before, after *capture) (err error) {
 	for _, c := range []*capture{before, after} {
 		if !c.permit.Quote() {

@@ -22,7 +22,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// serveContent answers a frame, or what a page in it asks for.
+// serveContent handles requests for a framed page and what it loads.
 func (s *Server) serveContent(w http.ResponseWriter, r *http.Request) error {
 	s.policies(w, r)
 	under := s.under(r)
@@ -57,25 +57,25 @@ func (s *Server) serveContent(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// inFrame says whether a browser asks for the document of a frame (Fetch Metadata).
+// inFrame reports whether a request is a navigation of a frame (Fetch Metadata).
 func inFrame(r *http.Request) bool {
 	dest := r.Header.Get("Sec-Fetch-Dest")
 	return dest == "iframe" || dest == "frame"
 }
 
-// policies sets what a page of the archive may do.
+// policies sets the headers that confine an archived page.
 func (s *Server) policies(w http.ResponseWriter, r *http.Request) {
-	// frame-src: a page in a blob: or data: URL would have no guard of its own.
+	// frame-src: a page in a blob: or data: URL would lack the guard script.
 	w.Header().Set("Content-Security-Policy", "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; "+
 		"frame-src 'self'; form-action 'self'; base-uri 'self'; object-src 'self'; "+
 		"worker-src 'self' blob:; webrtc 'block'; "+s.ancestors(r)+"sandbox "+s.sandbox(s.under(r) != ""))
-	// All redirects here lead to this server.
+	// All redirects from here lead to this server.
 	w.Header().Set("Connection-Allowlist", "(response-origin);redirects=allow")
 }
 
-// strayed answers a path that a script has made: it is resolved against the page
-// that asks, or, if its script has changed that page's address or it is opened anew
-// at such an address, against the page that was opened last.
+// strayed handles a path made by a script: it resolves it against the page that requests it or,
+// if a script changed that page's address or such an address is reloaded, against the page that
+// was opened last.
 func (s *Server) strayed(w http.ResponseWriter, r *http.Request) error {
 	var a address
 	from, err := url.Parse(r.Referer())
@@ -83,14 +83,14 @@ func (s *Server) strayed(w http.ResponseWriter, r *http.Request) error {
 	if err == nil && from.Host == r.Host {
 		a, ok = parseAddress(from.RequestURI())
 	}
-	// A frame may go back to such an address.
+	// A frame may navigate back to such an address.
 	if last, opened := s.opened.Load(r.Host); opened && !ok && err == nil && (from.Host == r.Host || inFrame(r)) {
 		a = last.(address)
 	}
 	for _, base := range urlsOf(a.text) {
 		if to, err := base.Resolve(target(r)); err == nil {
 			there := pathTo(a.ts, to)
-			if r.Header.Get("Sec-Fetch-Dest") == "script" { // a module is one by its address: see reference
+			if r.Header.Get("Sec-Fetch-Dest") == "script" { // module URLs must match: see reference
 				there = strings.Replace(there, "://", ":/", 1)
 			}
 			return redirect(w, http.StatusTemporaryRedirect, there)
@@ -99,7 +99,7 @@ func (s *Server) strayed(w http.ResponseWriter, r *http.Request) error {
 	return refuse(w, http.StatusNotFound, "not in the archive")
 }
 
-// serveCapture gives a capture as a page of this server.
+// serveCapture serves an archived response with its references rewritten.
 func (s *Server) serveCapture(w http.ResponseWriter, r *http.Request, a address, c *capture) error {
 	resp, err := c.archive.Response(c.Visit)
 	if err != nil {
@@ -122,9 +122,8 @@ func (s *Server) serveCapture(w http.ResponseWriter, r *http.Request, a address,
 	return s.serveBody(w, r, a, c, header)
 }
 
-// serveRendered gives the document that a browser made of a page when it was
-// crawled. Its scripts have run, and would look for an address that is not theirs:
-// many show nothing then but that there is no such page.
+// serveRendered serves the DOM that a browser rendered during the crawl, without scripts: they
+// have run already, and many would find an unexpected address and replace the page by an error.
 func (s *Server) serveRendered(w http.ResponseWriter, r *http.Request, a address, c *capture) error {
 	free, err := s.hold(r.Context(), c.Rendered.Length)
 	if err != nil {
@@ -148,8 +147,8 @@ func (s *Server) serveRendered(w http.ResponseWriter, r *http.Request, a address
 	return s.sendHeld(w, r, c.Status, text)
 }
 
-// rewritable says whether a response is a document with references, by the
-// beginning of its body.
+// rewritable reports whether a response, given the beginning of its body, is a document with
+// references.
 func rewritable(h http.Header, head []byte) bool {
 	switch htmlmeta.KindOf(h, head) {
 	case htmlmeta.HTML, htmlmeta.XML, htmlmeta.CSS:
@@ -178,7 +177,7 @@ func (s *Server) serveBody(w http.ResponseWriter, r *http.Request, a address, c 
 		return s.send(w, r, c.Status, body)
 	}
 	if htmlmeta.KindOf(header, head) == htmlmeta.XML {
-		s.withoutScripts(w) // no guard can be put into it
+		s.withoutScripts(w) // the guard script cannot be inserted
 	}
 	text, free, err := s.whole(r.Context(), body)
 	if err == nil {
@@ -195,23 +194,21 @@ func (s *Server) serveBody(w http.ResponseWriter, r *http.Request, a address, c 
 	return s.sendHeld(w, r, c.Status, text)
 }
 
-// sendTime is how long a client may take for a document that others wait for
-// room for.
+// sendTime is how long a client may take to receive a document held in memory.
 const sendTime = 2 * time.Minute
 
-// sendHeld answers with a document that is held in memory.
+// sendHeld sends a document that is held in memory.
 func (s *Server) sendHeld(w http.ResponseWriter, r *http.Request, status int, text []byte) error {
 	conn := http.NewResponseController(w)
-	_ = conn.SetWriteDeadline(time.Now().Add(sendTime)) // what has none needs none
+	_ = conn.SetWriteDeadline(time.Now().Add(sendTime)) // not every connection supports deadlines
 	defer conn.SetWriteDeadline(time.Time{})
 	return s.send(w, r, status, bytes.NewReader(text))
 }
 
-// maxHeld is what documents may take together while they are rewritten, in octets.
+// maxHeld is the most octets of memory for all documents being rewritten.
 const maxHeld = 96 << 20
 
-// hold waits until there is room for a document of that size: its own octets, and
-// those that it is rewritten to.
+// hold waits for memory for a document of size octets and its rewritten form.
 func (s *Server) hold(ctx context.Context, size int64) (free func(), err error) {
 	most := min(2*size+size/8+min(3*size, maxGrowth), maxHeld)
 	if err := s.held.Acquire(ctx, most); err != nil {
@@ -220,7 +217,7 @@ func (s *Server) hold(ctx context.Context, size int64) (free func(), err error) 
 	return func() { s.held.Release(most) }, nil
 }
 
-// whole is a document in memory; the caller frees it.
+// whole reads a document into memory; the caller calls free.
 func (s *Server) whole(ctx context.Context, body io.ReadSeeker) (text []byte, free func(), err error) {
 	size, err := body.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -247,23 +244,21 @@ func (s *Server) whole(ctx context.Context, body io.ReadSeeker) (text []byte, fr
 	return text, free, err
 }
 
-// withoutScripts is for documents that no guard stands in.
+// withoutScripts disables the scripts of documents without the guard script.
 func (s *Server) withoutScripts(w http.ResponseWriter) {
 	csp := w.Header().Get("Content-Security-Policy")
 	w.Header().Set("Content-Security-Policy", strings.Replace(csp, " allow-scripts", "", 1))
 }
 
-// isMarkup says whether a browser would make a document of a type that scripts
-// run in.
+// isMarkup reports whether browsers run scripts in documents of a media type.
 func isMarkup(typ string) bool {
 	t := http1.MediaType(typ)
 	return t == "text/html" || strings.HasSuffix(t, "xml") || strings.HasPrefix(t, "multipart/")
 }
 
-// contentType is that of the response, with the charset that the page has where
-// only the page itself says it: it comes to stand behind our guard. A response
-// that says no type, or one that is no field value, gets the one a browser would
-// see in it.
+// contentType returns the Content-Type to send. It adds the charset that the document itself
+// declares, since the declaration would come after the guard script. If the response has no
+// valid Content-Type, the type is sniffed.
 func contentType(h http.Header, head []byte, v *crawllog.Visit) string {
 	typ := h.Get("Content-Type")
 	if list := h.Values("Content-Type"); len(list) > 1 {
@@ -283,14 +278,14 @@ func contentType(h http.Header, head []byte, v *crawllog.Visit) string {
 	return typ
 }
 
-// maxRanges is how many ranges are answered as such: for each of them a body that
-// is not in memory may be decoded from its beginning.
+// maxRanges is the most ranges answered: each may require decoding a large body from its
+// beginning.
 const maxRanges = 3
 
-// send answers with a body, in ranges if it is asked for so.
+// send sends a body, or the requested ranges of it.
 func (s *Server) send(w http.ResponseWriter, r *http.Request, status int, body io.ReadSeeker) error {
 	if strings.Count(r.Header.Get("Range"), ",") >= maxRanges {
-		r.Header.Del("Range") // RFC 9110 §14.2 lets a server ignore it
+		r.Header.Del("Range") // RFC 9110 §14.2 allows servers to ignore it
 	}
 	if _, err := body.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -310,7 +305,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, status int, body i
 	return nil
 }
 
-// serveRaw gives the octets as they are kept, to be saved.
+// serveRaw serves the payload as archived, for download.
 func (s *Server) serveRaw(w http.ResponseWriter, r *http.Request, c *capture) error {
 	resp, err := c.archive.Response(c.Visit)
 	if err != nil {
@@ -338,12 +333,12 @@ func (s *Server) serveRaw(w http.ResponseWriter, r *http.Request, c *capture) er
 	return nil
 }
 
-// failed says that a request could not be answered.
+// failed answers a request that could not be served.
 func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
-		return // nobody waits for it
+		return // the client is gone
 	}
-	if errors.Is(err, storage.ErrInUse) { // a crawl begins or ends
+	if errors.Is(err, storage.ErrInUse) { // a crawl is starting or ending
 		w.Header().Set("Retry-After", "2")
 		_ = refuse(w, http.StatusServiceUnavailable, "the archive cannot be read at the moment; try again")
 		return

@@ -8,7 +8,7 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Rewrite rewrites a page with a long address.
+// Rewrite rewrites a page with a long URL.
 func Rewrite(ctx context.Context, body []byte) ([]byte, error) {
 	c := &capture{Visit: &crawllog.Visit{Asked: crawllog.Asked{URL: "http://example.test/" + strings.Repeat("d", 1000) + "/"}}}
 	return new(Server).rewrite(ctx, address{ts: "2026"}, c, http.Header{"Content-Type": {"text/html"}}, body)

@@ -9,10 +9,9 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// copyHeader gives what a kept response said, under other names but for the few
-// that mean nothing beyond the page itself. No field that makes a browser do or
-// allow anything (Set-Cookie, policies, Link, Refresh, Alt-Svc, reports) is among
-// those.
+// copyHeader copies the header of an archived response with the prefix X-Archive-Orig-, and a
+// few harmless fields under their own names. These exclude all fields that make a browser do or
+// allow anything (Set-Cookie, policies, Link, Refresh, Alt-Svc, reporting).
 func copyHeader(to, kept http.Header) {
 	for name, values := range kept {
 		if !httpguts.ValidHeaderFieldName(name) {
@@ -32,7 +31,7 @@ func copyHeader(to, kept http.Header) {
 	}
 }
 
-// disposition keeps the kind and the last name of a file's path.
+// disposition keeps the type and the base name of the file.
 func disposition(v string) string {
 	kind, params, err := mime.ParseMediaType(v)
 	if v == "" || err != nil && kind == "" {

@@ -16,44 +16,44 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Source is one archive that is replayed.
+// Source is an archive to be replayed.
 type Source struct {
-	// Open opens the archive as it is now, for one request.
+	// Open opens the archive in its current state, for one request.
 	Open    func() (*Reading, error)
 	Catalog *catalog.Catalog
-	Name    string // for people, if its seed has no title
+	Name    string // shown if the seed has no title
 	Seed    weburl.URL
-	// Explain says in lines what became of a URL that is not shown.
+	// Explain says, in lines, what became of a URL that is not shown.
 	Explain func(weburl.URL) []string
-	// Search finds pages, and says how many there are and what is missing in its
-	// index; nil: this archive has no search.
+	// Search finds pages, and returns their total number and a note on what the index lacks;
+	// nil: the archive has no search.
 	Search func(ctx context.Context, query string, skip, limit int) (hits []search.Hit, total int, note string,
 		err error)
-	// Plots are drawings of what is kept, and Report is a whole page about it; nil:
-	// there is none.
+	// Plots returns charts of the archive, and Report a complete HTML page about it; nil: there
+	// are none.
 	Plots  func(ctx context.Context) ([]Plot, error)
 	Report func(ctx context.Context) ([]byte, error)
 
 	token string // of its origin
 }
 
-// Reading is an archive while one request reads it.
+// Reading is an open archive during a request.
 type Reading struct {
 	Archive *storage.Archive
-	State   string      // "finished", or that the crawl goes on
-	AsOf    time.Time   // when that was so: the crawl's end, or now
-	Rounds  []time.Time // when the site was visited again
-	Names   []string    // origins that count as the site, that of the pages first
+	State   string      // "finished", or that the crawl is running
+	AsOf    time.Time   // when State was true: the end of the crawl, or now
+	Rounds  []time.Time // start times of updates
+	Names   []string    // origins of the site, that of the pages first
 	Holds   crawllog.Counts
 	Close   func()
 }
 
-// readings are the archives that a request has open.
+// readings are the archives opened for a request.
 type readings map[*Source]*Reading
 
 type readingsKey struct{}
 
-// reading opens an archive for a request, the first time that it is needed.
+// reading opens an archive once per request, when it is first needed.
 func (f *Source) reading(ctx context.Context) (*Reading, error) {
 	open, _ := ctx.Value(readingsKey{}).(readings)
 	if open[f] == nil {
@@ -72,29 +72,29 @@ func (l readings) close() {
 	}
 }
 
-// Plot is a drawing with its title.
+// Plot is a chart with its title.
 type Plot struct {
 	Title string
 	SVG   template.HTML
 }
 
-// capture is one capture of a URL, with what may be done with it.
+// capture is a capture of a URL, with its permit.
 type capture struct {
 	*crawllog.Visit
 	permit  publish.Permit
 	rank    crawllog.Rank
 	from    *Source
-	archive *storage.Archive // that it is read from
-	gone    time.Time        // since when the page is gone from the site; zero if it is not
+	archive *storage.Archive // where it is read from
+	gone    time.Time        // since when the page is gone from the site; zero: it is not
 }
 
-// shown says whether there is anything to show: a part of a document is not shown
-// as if it were the document.
+// shown reports whether the capture can be shown. Partial content (206) is not shown as if it
+// were the document.
 func (c *capture) shown() bool {
 	return c.permit.Show && c.HasBody() && c.Status != http.StatusPartialContent
 }
 
-// captures are those of a URL in all archives, the oldest first.
+// captures returns the captures of a URL in all archives, oldest first.
 func (s *Server) captures(ctx context.Context, u weburl.URL) (list []*capture, err error) {
 	for _, from := range s.sources {
 		rows, err := from.Catalog.Captures(ctx, u)
@@ -108,7 +108,7 @@ func (s *Server) captures(ctx context.Context, u weburl.URL) (list []*capture, e
 		if err != nil {
 			return nil, err
 		}
-		// What may be shown, the archive says and not its index.
+		// Permits come from the archive, never from the index.
 		visits, err := reading.Archive.VisitsOf(rows[0].URLID)
 		if err != nil {
 			return nil, err
@@ -130,20 +130,20 @@ func (s *Server) captures(ctx context.Context, u weburl.URL) (list []*capture, e
 	return list, nil
 }
 
-// lookup finds the visits of a URL of one archive.
+// lookup finds the visits of a URL in one archive.
 func (f *Source) lookup(ctx context.Context, a *storage.Archive) crawllog.Lookup {
 	return func(url string) []*crawllog.Visit {
 		rows, err := f.Catalog.Captures(ctx, weburl.FromCanonical(url))
 		if err != nil || len(rows) == 0 {
 			return nil
 		}
-		visits, _ := a.VisitsOf(rows[0].URLID) // what is damaged leads nowhere
+		visits, _ := a.VisitsOf(rows[0].URLID) // damaged visits are treated as missing
 		return visits
 	}
 }
 
-// find looks for a capture that an address may mean; all are the captures of
-// its URL. nil if there is none.
+// find finds the best capture for an address, and all captures of its URL; best is nil if there
+// is none.
 func (s *Server) find(ctx context.Context, a address) (best *capture, all []*capture, u weburl.URL, err error) {
 	urls, err := s.named(ctx, urlsOf(a.text))
 	if err != nil {
@@ -160,8 +160,8 @@ func (s *Server) find(ctx context.Context, a address) (best *capture, all []*cap
 	return nil, nil, u, nil
 }
 
-// named adds to the URLs that an address may mean those under the other names of
-// their sites: each page is kept under one of them.
+// named adds to urls the same URLs under the other origins of their sites, since each page is
+// archived under one of them.
 func (s *Server) named(ctx context.Context, urls []weburl.URL) ([]weburl.URL, error) {
 	for _, from := range s.sources {
 		reading, err := from.reading(ctx)
@@ -182,8 +182,8 @@ func (s *Server) named(ctx context.Context, urls []weburl.URL) ([]weburl.URL, er
 	return urls, nil
 }
 
-// nearest is the capture to show for a time: of those that may be shown the one
-// that stands highest, and of equals the nearest. Where none may be shown, one
+// nearest chooses the capture to show for a time: among those that may be shown the
+// highest-ranking, and among equals the nearest in time. If none may be shown, it returns one
 // that says why.
 func nearest(all []*capture, at time.Time) (best *capture) {
 	better := func(a, b *capture) bool {

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// noTime keeps Last-Modified out of answers: what is shown depends on permits.
+// noTime suppresses Last-Modified, since what is shown depends on permits.
 var noTime time.Time
 
-// mementoHeaders says which capture an answer is (RFC 7089 §2.1).
+// mementoHeaders sets the headers of a memento (RFC 7089 §2.1).
 func (s *Server) mementoHeaders(w http.ResponseWriter, r *http.Request, c *capture) {
 	w.Header().Set("Memento-Datetime", c.At.UTC().Format(http.TimeFormat))
 	w.Header().Set("Link", s.relations(r, c.URL))
 }
 
-// relations are the links from a memento to its original, gate and map.
+// relations returns the Link header of a memento: original, timegate and timemap.
 func (s *Server) relations(r *http.Request, url string) string {
 	ui, ref := s.uiOrigin(r), listed.Replace(url)
 	return fmt.Sprintf(`<%s>; rel="original", <%s/timegate/%s>; rel="timegate", `+
@@ -23,7 +23,7 @@ func (s *Server) relations(r *http.Request, url string) string {
 		ref, ui, ref, ui, ref)
 }
 
-// timegate leads to the capture nearest to Accept-Datetime (§4.1), or to the last.
+// timegate redirects to the capture nearest to Accept-Datetime (§4.1), or to the latest.
 func (s *Server) timegate(w http.ResponseWriter, r *http.Request, text string) error {
 	w.Header().Set("Vary", "accept-datetime")
 	at := s.now()

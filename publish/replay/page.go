@@ -22,8 +22,7 @@ import (
 //go:embed ui
 var files embed.FS
 
-// phrase is a text of the catalogue with its values, which is said in the reader's
-// language when the page is made.
+// phrase is a message with its arguments. It is translated when the page is rendered.
 type phrase struct {
 	Text string
 	Args []any
@@ -31,12 +30,12 @@ type phrase struct {
 
 func say(text string, args ...any) phrase { return phrase{text, args} }
 
-// views are the templates by the language that they are in. They are read when a page is
-// made: every command would wait for them.
+// views are the templates by language. They are parsed on first use, which would delay every
+// command.
 var views = sync.OnceValue(func() map[string]*template.Template {
 	printers, err := locale.Printers()
 	if err != nil {
-		panic(err) // the catalogue is part of the program
+		panic(err) // the message catalogue is compiled in
 	}
 	list := map[string]*template.Template{}
 	for tag, p := range printers {
@@ -45,9 +44,9 @@ var views = sync.OnceValue(func() map[string]*template.Template {
 	return list
 })
 
-// functions are those of the templates in one language.
+// functions are the template functions of a language.
 func functions(p locale.Printer) template.FuncMap {
-	in := func(layout string) func(time.Time) string { // the catalogue has the order of a date
+	in := func(layout string) func(time.Time) string { // translations define the order of a date
 		return func(t time.Time) string { return t.UTC().Format(p.Sprintf(layout)) }
 	}
 	day := in("2 January 2006")
@@ -85,7 +84,7 @@ func functions(p locale.Printer) template.FuncMap {
 	}
 }
 
-// serveUI answers on the UI's origin.
+// serveUI handles requests to the UI's origin.
 func (s *Server) serveUI(w http.ResponseWriter, r *http.Request) error {
 	s.uiPolicy(w, "'none'")
 	at := target(r)
@@ -124,7 +123,7 @@ func (s *Server) serveUI(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such page")})
 }
 
-// uiPolicy lets a page of ours show itself, and a frame of that source.
+// uiPolicy lets a page of the UI load its own files, and a frame from the given source.
 func (s *Server) uiPolicy(w http.ResponseWriter, frame string) {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src "+
 		"'self'"+s.probeSource()+"; frame-src "+frame+"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
@@ -132,7 +131,7 @@ func (s *Server) uiPolicy(w http.ResponseWriter, frame string) {
 	w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")
 }
 
-// probeSource is the origin of the probe, as a further source of pictures.
+// probeSource is the origin of the probe, as an additional img-src.
 func (s *Server) probeSource() string {
 	if at := s.probe(); at != "" {
 		return " " + strings.TrimSuffix(at, probePath)
@@ -148,18 +147,18 @@ func file(w http.ResponseWriter, name, typ string) error {
 	return err
 }
 
-// page is what every view has.
+// page is the data that every view has.
 type page struct {
 	Title    phrase
-	Lang     string // that the view is in
-	Query    string // in the search box
-	URL      string // in the address box
+	Lang     string // language of the view
+	Query    string // text of the search box
+	URL      string // text of the address box
 	Searches bool
-	Probe    string // a picture to load; "" is none
+	Probe    string // URL of an image to load; "": none
 	View     any
 }
 
-// show renders a view of ours.
+// show renders a view of the UI.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, view string, p *page) error {
 	for _, from := range s.sources {
 		p.Searches = p.Searches || from.Search != nil
@@ -178,14 +177,14 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, view s
 	return nil
 }
 
-// goTo leads from the address box to a page.
+// goTo redirects from the address box to a page.
 func (s *Server) goTo(w http.ResponseWriter, r *http.Request) error {
 	text := strings.TrimSpace(r.FormValue("url"))
 	u, err := weburl.Parse(text)
 	if err != nil && len(s.sources) > 0 {
 		seed := s.sources[0].Seed
 		if rest, ok := strings.CutPrefix(text, seed.Host()); ok {
-			text = rest // without its scheme
+			text = rest // the scheme is missing
 		} else if !strings.HasPrefix(text, "/") {
 			text = "/" + text
 		}

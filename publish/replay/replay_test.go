@@ -87,11 +87,11 @@ Content-Type: image/svg+xml
 type served struct {
 	*replay.Server
 	seed    weburl.URL
-	content string // its host
+	content string // host of the content
 	now     time.Time
 }
 
-// newServed is a server whose content has been reached.
+// newServed returns a server whose content host is known to be reachable.
 func newServed(t *testing.T, o replay.Options, crawl ...func(*crawler.Options)) *served {
 	t.Helper()
 	v := newUnreached(t, o, crawl...)
@@ -129,8 +129,8 @@ func newUnreached(t *testing.T, o replay.Options, crawl ...func(*crawler.Options
 	return v
 }
 
-// Pages of hits: of one archive with 45, of two with 45 and 21 each page has up to 20 of
-// both. Each has its links, and says which hits it shows.
+// With one archive that has 45 hits, or two that have 45 and 21, each page has up to 20 of each
+// archive, its links, and which hits it shows.
 func TestPagesOfHits(t *testing.T) {
 	t.Parallel()
 	seed := weburl.MustParse("http://h/")
@@ -202,7 +202,7 @@ func (v *served) page(target string, header ...string) *httptest.ResponseRecorde
 	return ask(v.Content(), v.content, target, header...)
 }
 
-// scripted is a browser in which each page becomes its path.
+// scripted stands for a browser that turns each page into its path.
 type scripted struct{}
 
 func (scripted) Close() {}
@@ -213,7 +213,7 @@ func (scripted) Render(_ context.Context, url string, _ render.Fetch) (*render.P
 		`<a href="/case">link</a><script>again()</script>`), Asked: 1}, err
 }
 
-// A page that was rendered is shown as its scripts made it, and they do not run again.
+// A page that was rendered is shown as its scripts left it, and they do not run again.
 func TestRenderedPages(t *testing.T) {
 	v := newServed(t, replay.Options{}, func(o *crawler.Options) {
 		o.Render, o.Browser = crawler.RenderAll,
@@ -245,7 +245,7 @@ func TestContent(t *testing.T) {
 	for _, want := range []string{
 		`<!DOCTYPE html><script>`, `RTCPeerConnection`,
 		`href="/2026/` + strings.Replace(origin, "//", "/", 1) +
-			`/Case?Q=%281%29%2C2"`, // relative in the page: no style takes it for a link elsewhere
+			`/Case?Q=%281%29%2C2"`, // relative in the page: no style takes it for an external link
 		`src="/2026/http:/other.test/x.png"`, `href="/2026/http://other.test/far"`,
 		`data-live-href="http://other.test/"`, `type=x-inerttionRules`,
 	} {
@@ -258,7 +258,7 @@ func TestContent(t *testing.T) {
 		t.Errorf("a way out: %s", body)
 	}
 	for target, want := range map[string]string{
-		"/2026/" + origin + "/Case?Q=%281%29%2C2":                      "UPPER", // as references write it
+		"/2026/" + origin + "/Case?Q=%281%29%2C2":                      "UPPER", // as references have it
 		"/2026/" + origin + "/Case?Q=(1),2":                            "UPPER", // as people write it
 		"/20260101/" + strings.Replace(origin, "//", "/", 1) + "/case": "LOWER",
 		"/2026/https" + strings.TrimPrefix(origin, "http") + "/case":   "LOWER",
@@ -280,7 +280,7 @@ func TestContent(t *testing.T) {
 		w.Header().Get("Location") != "/2026/"+origin+"/case" {
 		t.Errorf("a path by a script: %d %s", w.Code, w.Header())
 	}
-	pushed := []string{"Referer", "http://" + v.content + "/case"} // the address as history.pushState has left it
+	pushed := []string{"Referer", "http://" + v.content + "/case"} // the address after history.pushState
 	if w := v.page("/case", pushed...); w.Code != 404 {
 		t.Errorf("a path without a time while no page is open: %d %s", w.Code, w.Header())
 	}
@@ -307,7 +307,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// A type that no server could send is not sent: clients refuse such an answer.
+// An invalid Content-Type is not sent: clients would refuse the response.
 func TestNoControlIsInAHeader(t *testing.T) {
 	t.Parallel()
 	v := newServed(t, replay.Options{})
@@ -471,8 +471,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestHostileTargets asks for what nobody should: no answer is a failure of the
-// server, and none holds what is not in the archive.
+// TestHostileTargets requests malformed and malicious targets: no answer is a 5xx, and none
+// contains what is not in the archive.
 func TestHostileTargets(t *testing.T) {
 	t.Parallel()
 	v := newServed(t, replay.Options{})
@@ -496,8 +496,8 @@ func TestHostileTargets(t *testing.T) {
 	}
 }
 
-// A browser that does not resolve names below localhost gets the content under
-// the UI's own name, once it had time to ask.
+// A browser that does not resolve names below localhost gets the content under the host name of
+// the UI, once it has had time to try.
 func TestNamesBelowLocalhost(t *testing.T) {
 	t.Parallel()
 	v := newUnreached(t, replay.Options{})
@@ -531,8 +531,8 @@ func TestNamesBelowLocalhost(t *testing.T) {
 	}
 }
 
-// What is no browser loads no pictures: it says nothing about the names that the
-// next browser knows.
+// A client that is not a browser loads no pictures, which says nothing about the names that the
+// next browser resolves.
 func TestFirstRequestByAProgram(t *testing.T) {
 	t.Parallel()
 	v := newUnreached(t, replay.Options{})
@@ -543,8 +543,8 @@ func TestFirstRequestByAProgram(t *testing.T) {
 	}
 }
 
-// Where pages have no name of their own, cookies of the host are neither seen nor
-// set: their origin is opaque, and only who was shown the path may ask.
+// If pages have no host of their own, cookies of the host are neither visible nor set: their
+// origin is opaque, and only a client that was given the path can request them.
 func TestPublicPagesHaveAnOpaqueOrigin(t *testing.T) {
 	t.Parallel()
 	v := newUnreached(t, replay.Options{Public: true})
@@ -599,8 +599,8 @@ func TestPublicPagesHaveAnOpaqueOrigin(t *testing.T) {
 	}
 }
 
-// A page of nothing but words that look like rules, or comments, costs what its
-// bytes cost: twice as many take about twice the time.
+// The time for a page full of words that look like rules, or of comments, is linear: twice the
+// bytes take about twice the time.
 func TestRewritingIsLinear(t *testing.T) {
 	for says, row := range map[string]string{"rules": "speculationrules ",
 		"rules in tags": "<script a=speculationrules ", "comments": "<!-- -->"} {
@@ -613,7 +613,7 @@ func TestRewritingIsLinear(t *testing.T) {
 			return time.Since(began)
 		}
 		small, large := took(1<<19), took(1<<22)
-		for range 9 { // what else runs makes either longer, now and then; squares stay squares
+		for range 9 { // other processes may slow down one of them; quadratic time still shows
 			if large <= 32*small+20*time.Millisecond {
 				break
 			}
@@ -625,8 +625,8 @@ func TestRewritingIsLinear(t *testing.T) {
 	}
 }
 
-// A body that is not in memory is decoded anew for a range: few are answered as
-// such, and nothing is done for a client that has gone.
+// A range of a body that is not in memory needs decoding from the start: only a few ranges are
+// answered with 206, and decoding stops when the client has gone.
 func TestRangesOfLongBodies(t *testing.T) {
 	t.Parallel()
 	v := newServed(t, replay.Options{})
@@ -648,7 +648,7 @@ func TestRangesOfLongBodies(t *testing.T) {
 	}
 }
 
-// leaves is a client that goes when it has got the first octets.
+// leaves is a client that disconnects after the first octets.
 type leaves struct {
 	*httptest.ResponseRecorder
 	leave func()
@@ -659,7 +659,7 @@ func (l *leaves) Write(b []byte) (int, error) {
 	return l.ResponseRecorder.Write(b)
 }
 
-// Rewriting ends when nobody waits for it, and where a page grows beyond bounds.
+// Rewriting ends when the client is gone, and when the page exceeds the limit.
 func TestRewritingEnds(t *testing.T) {
 	page := []byte(strings.Repeat("<a href=x>", 1<<15))
 	if _, err := replay.Rewrite(t.Context(), page); err == nil {

@@ -13,8 +13,8 @@ import (
 	"curtsy/publish"
 )
 
-// maxRewrite is the largest document whose references are rewritten, in octets.
-// A larger one is served as it is: what it asks for elsewhere is refused.
+// maxRewrite is the largest document, in octets, whose references are rewritten. Larger ones
+// are served unchanged, and their policy blocks requests to elsewhere.
 const maxRewrite = 32 << 20
 
 //go:embed ui/guard.js
@@ -23,16 +23,15 @@ var guardScript string
 //go:embed ui/links.js
 var linksScript string
 
-// guardHead is put in at the beginning of each page that may run scripts.
+// guardHead is inserted at the beginning of each page that may run scripts.
 var guardHead = "<script>//<![CDATA[\n" + strings.TrimSpace(guardScript) + "\n" + follow.With(linksScript) +
 	"//]]></script>"
 
-// maxGrowth is by how much a document may grow while its references are
-// rewritten, in octets; one that grows more is served as one that is larger.
+// maxGrowth is by how many octets a document may grow by rewriting; one that grows more is
+// served unchanged.
 const maxGrowth = 24 << 20
 
-// rewrite makes the references of a document lead to this server, as long as
-// somebody waits for it.
+// rewrite rewrites the references of a document to this server. It stops when ctx ends.
 func (s *Server) rewrite(ctx context.Context, a address, c *capture, h http.Header, body []byte) ([]byte, error) {
 	permit := publish.Permit(c.permit)
 	grown := 0
@@ -62,19 +61,19 @@ func (s *Server) rewrite(ctx context.Context, a address, c *capture, h http.Head
 	return dropRules(page.Body), nil
 }
 
-// reference says where a reference leads.
+// reference decides how a reference is rewritten.
 func reference(a address, r htmlmeta.Reference, still bool) (htmlmeta.Change, string) {
 	if weburl.IsRoute(r.Fragment) {
 		route, part := weburl.CutRoute(r.Fragment)
 		switch {
-		case still: // a page of its own: no script shows it here
+		case still: // without scripts, a route is a page of its own
 			return htmlmeta.Local, a.pathTo(r.URL) + fragment(strings.Replace(route, "#", routeMark, 1)+part)
 		case strings.HasPrefix(r.Text, "#"):
 			return htmlmeta.Leave, ""
 		}
 	}
 	if r.Kind == htmlmeta.Alternate {
-		return htmlmeta.Leave, "" // said of the live site; nothing loads it
+		return htmlmeta.Leave, "" // a statement about the live site; browsers do not load it
 	}
 	words := " " + r.Rel + " "
 	if r.Kind == htmlmeta.Hint || strings.Contains(words, " manifest ") || strings.Contains(words, " prerender ") {
@@ -82,20 +81,20 @@ func reference(a address, r htmlmeta.Reference, still bool) (htmlmeta.Change, st
 	}
 	to := a.pathTo(r.URL)
 	if !strings.Contains(r.Text, "://") {
-		// Styles tell links that lead elsewhere by it: a[href*="://"].
+		// Style sheets detect external links by a[href*="://"].
 		to = strings.Replace(to, "://", ":/", 1)
 	}
 	return htmlmeta.Local, to + fragment(r.Fragment)
 }
 
-// fragment is safe in lists, styles and attributes.
+// fragment encodes a fragment for lists, styles and attributes.
 func fragment(s string) string {
 	return listed.Replace(strings.NewReplacer(" ", "%20", `"`, "%22", "<", "%3C", ">", "%3E", "\n", "", "\t", "", "\r",
 		"").Replace(s))
 }
 
-// dropRules makes speculation rules what no browser reads as such: the type of
-// their script. The frame refuses what they ask for; this spares the asking.
+// dropRules disables speculation rules by changing the type of their script element. The policy
+// would refuse the requests anyway; this avoids them.
 func dropRules(body []byte) []byte {
 	const word, tag = "speculationrules", "<script"
 	open := -1 // the last < or > before at

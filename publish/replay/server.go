@@ -18,42 +18,42 @@ import (
 
 // Options of a server.
 type Options struct {
-	UI, Content string // addresses that the two listeners have: "127.0.0.1:8600"
-	NoScripts   bool   // pages are shown without running their scripts
-	// Public answers under the machine's addresses and name, not under those of
-	// loopback alone. Pages then have no origin of their own, but an opaque one.
+	UI, Content string // addresses of the two listeners: "127.0.0.1:8600"
+	NoScripts   bool   // show pages without running their scripts
+	// Public serves under the machine's addresses and name rather than loopback names only.
+	// Pages then have an opaque origin.
 	Public bool
-	Now    func() time.Time // nil is time.Now
-	Logger *slog.Logger     // nil is none
+	Now    func() time.Time // nil: time.Now
+	Logger *slog.Logger     // nil: no logging
 }
 
-// Server shows archives.
+// Server replays archives.
 type Server struct {
 	o       Options
 	sources []*Source
 	now     func() time.Time
 	log     *slog.Logger
 	ports   struct{ ui, content localweb.Names }
-	held    *semaphore.Weighted // octets of documents in memory
+	held    *semaphore.Weighted // memory for documents
 
-	comparing sync.Mutex // held while the copies of a round are compared
+	comparing sync.Mutex // held while a round is compared
 	compared  map[changesKey]*changesView
 
 	opened  sync.Map     // address of the page that was opened last, by host
-	reached atomic.Bool  // the content was asked for under a name below localhost
-	probed  atomic.Int64 // when a browser was first shown a page that asks for it, in ns since 1970; 0: never
+	reached atomic.Bool  // content was requested under a name below localhost
+	probed  atomic.Int64 // when a browser was first sent the probe, in Unix ns; 0: never
 }
 
-// probePath is what pages of the UI ask the content's origin for until it has
-// been reached once: not every browser resolves names below localhost
-// (RFC 6761 §6.3 asks it of them).
+// probePath is an image on the content's origin that UI pages load until it was reached once.
+// It tells whether the browser resolves names below localhost, as RFC 6761 §6.3 asks, but not
+// all do.
 const probePath = "/reached"
 
-// probePatience is how long the answer may take before the content is shown
-// without an origin of its own.
+// probePatience is how long to wait for the probe before content is shown with an opaque
+// origin.
 const probePatience = 2 * time.Second
 
-// opaque says whether pages are shown without an origin of their own.
+// opaque reports whether pages are shown with an opaque origin.
 func (s *Server) opaque() bool {
 	if s.o.Public {
 		return true
@@ -62,7 +62,7 @@ func (s *Server) opaque() bool {
 	return at != 0 && !s.reached.Load() && s.now().Sub(time.Unix(0, at)) > probePatience
 }
 
-// probe is what a page of the UI loads to find out; "" if it is known.
+// probe returns the URL of the probe for a UI page; "" if the answer is known.
 func (s *Server) probe() string {
 	if s.o.Public || s.reached.Load() || len(s.sources) == 0 {
 		return ""
@@ -70,15 +70,15 @@ func (s *Server) probe() string {
 	return "http://" + s.sources[0].token + ".localhost:" + s.ports.content.Port + probePath
 }
 
-// asked notes when a browser is first shown a page of the UI, and so the probe:
-// other programs load no pictures, and say nothing about the names it knows.
+// asked records when a browser is first sent a UI page with the probe. Programs that do not
+// accept HTML load no images, so they are ignored.
 func (s *Server) asked(r *http.Request) {
 	if strings.Contains(r.Header.Get("Accept"), "text/html") {
 		s.probed.CompareAndSwap(0, s.now().UnixNano())
 	}
 }
 
-// New makes a server for archives. The first of equals is shown.
+// New makes a server for archives. Of equal captures, that of the first archive is shown.
 func New(sources []*Source, o Options) (*Server, error) {
 	s := &Server{o: o, sources: sources, now: o.Now, log: o.Logger, held: semaphore.NewWeighted(maxHeld),
 		compared: map[changesKey]*changesView{}}
@@ -102,7 +102,7 @@ func New(sources []*Source, o Options) (*Server, error) {
 	return s, nil
 }
 
-// UI is the handler of the pages around the archive.
+// UI returns the handler of the UI.
 func (s *Server) UI() http.Handler {
 	return localweb.Guard(func(r *http.Request) localweb.Access {
 		if !s.ports.ui.Has(r.Host) {
@@ -113,7 +113,7 @@ func (s *Server) UI() http.Handler {
 	}, s.reading(s.serveUI))
 }
 
-// Content is the handler of what is kept.
+// Content returns the handler of the archived pages.
 func (s *Server) Content() http.Handler {
 	serve := localweb.Guard(s.access, s.reading(s.serveContent))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -125,8 +125,8 @@ func (s *Server) Content() http.Handler {
 	})
 }
 
-// access says how a request for content came: under the name of an archive, or
-// below its token, where its origin is opaque.
+// access classifies a request for content: on the origin of an archive, or below its token with
+// an opaque origin.
 func (s *Server) access(r *http.Request) localweb.Access {
 	for _, from := range s.sources {
 		if !s.o.Public && s.ports.content.IsOwn(r.Host, from.token) {
@@ -140,8 +140,7 @@ func (s *Server) access(r *http.Request) localweb.Access {
 	return localweb.Refused
 }
 
-// under is what the path of a page without an origin of its own begins with:
-// "/TOKEN"; "" of all others.
+// under returns the path prefix of a page with an opaque origin, "/TOKEN"; otherwise "".
 func (s *Server) under(r *http.Request) string {
 	for _, from := range s.sources {
 		if _, ok := localweb.Below(from.token, target(r)); ok {
@@ -151,7 +150,7 @@ func (s *Server) under(r *http.Request) string {
 	return ""
 }
 
-// reading gives each request archives that are open while it is answered, and says what failed.
+// reading keeps the archives of a request open while it is served, and reports errors.
 func (s *Server) reading(serve func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		open := readings{}
@@ -163,21 +162,20 @@ func (s *Server) reading(serve func(http.ResponseWriter, *http.Request) error) h
 	})
 }
 
-// refuse answers with a line of text. It is no error to have answered so.
+// refuse answers with a line of text. It always returns nil, for use as a result.
 func refuse(w http.ResponseWriter, status int, why string) error {
 	localweb.Refuse(w, status, legible.Text(why))
 	return nil
 }
 
-// redirect leads elsewhere. That of net/http cleans the paths of URLs away.
+// redirect redirects to a URL. http.Redirect would clean its path.
 func redirect(w http.ResponseWriter, status int, to string) error {
 	w.Header().Set("Location", to)
 	w.WriteHeader(status)
 	return nil
 }
 
-// contentBase is where the content of an archive is, as the one who asks for a
-// page of the UI reaches it.
+// contentBase returns the base URL of an archive's content, for the client of a UI request.
 func (s *Server) contentBase(r *http.Request, from *Source) string {
 	if !s.opaque() {
 		return "http://" + from.token + ".localhost:" + s.ports.content.Port
@@ -186,8 +184,8 @@ func (s *Server) contentBase(r *http.Request, from *Source) string {
 	return "http://" + net.JoinHostPort(name, s.ports.content.Port) + "/" + from.token
 }
 
-// sandbox is what a frame with content may do: where the content has no origin of
-// its own, it has none at all.
+// sandbox returns the sandbox flags of a frame with content: with an opaque origin, without
+// allow-same-origin.
 func (s *Server) sandbox(opaque bool) string {
 	allowed := "allow-forms"
 	if !opaque {
@@ -199,7 +197,7 @@ func (s *Server) sandbox(opaque bool) string {
 	return allowed
 }
 
-// uiOrigins are the origins that a frame with content may stand in.
+// uiOrigins are the origins of the UI, which may frame content.
 func (s *Server) uiOrigins(r *http.Request) string {
 	if s.o.Public {
 		name, _ := localweb.SplitHost(r.Host)
@@ -208,8 +206,8 @@ func (s *Server) uiOrigins(r *http.Request) string {
 	return "http://127.0.0.1:" + s.ports.ui.Port + " http://localhost:" + s.ports.ui.Port
 }
 
-// ancestors is the policy of who may frame content. An opaque origin is not 'self',
-// so that there the token is what keeps others away.
+// ancestors returns the frame-ancestors policy of content. It is empty for opaque origins,
+// which do not match 'self'; there the token keeps other sites out.
 func (s *Server) ancestors(r *http.Request) string {
 	if s.under(r) != "" {
 		return ""
@@ -217,7 +215,7 @@ func (s *Server) ancestors(r *http.Request) string {
 	return "frame-ancestors " + s.uiOrigins(r) + " 'self'; "
 }
 
-// uiOrigin is where a page of the UI is, for one who came to the content.
+// uiOrigin returns the UI's origin for a request to the content.
 func (s *Server) uiOrigin(r *http.Request) string {
 	origin, _, _ := strings.Cut(s.uiOrigins(r), " ")
 	return origin

@@ -8,22 +8,22 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// versionsView is a calendar of the captures of a URL, and a list.
+// versionsView is the data of a calendar and list of the captures of a URL.
 type versionsView struct {
 	URL    string
-	Months []month // the newest first
+	Months []month // newest first
 	Rows   []row
 	Hidden int
 }
 
-// month is one sheet of the calendar, weeks from Monday.
+// month is a month of the calendar; weeks start on Monday.
 type month struct {
 	First time.Time
 	Weeks [][7]day
 }
 
 type day struct {
-	Number int // 0: not of this month
+	Number int // 0: not in this month
 	Count  int
 	Path   string
 	At     time.Time
@@ -32,7 +32,7 @@ type day struct {
 type row struct {
 	Path, Raw, Type string
 	What            phrase
-	Compare         string // with the version before; "" where it is none of its own
+	Compare         string // with the previous version; "" if it is not a version of its own
 	At              time.Time
 	Status          int
 	Size            int64
@@ -65,7 +65,7 @@ func (s *Server) versions(w http.ResponseWriter, r *http.Request, text string) e
 	return s.show(w, r, http.StatusOK, "versions", &page{Title: say("Captures of %s", u), URL: u.String(), View: v})
 }
 
-// whatText says how a capture differs from the one before.
+// whatText says how a capture differs from the previous one.
 func whatText(v *crawllog.Visit) phrase {
 	switch {
 	case v.Status == http.StatusNotModified:
@@ -80,7 +80,7 @@ func whatText(v *crawllog.Visit) phrase {
 	return say("kept in full")
 }
 
-// calendar is a sheet for each month that has captures, the newest first.
+// calendar returns the months that have captures, newest first.
 func calendar(rows []row) (months []month) {
 	for i := 0; i < len(rows); {
 		first := time.Date(rows[i].At.Year(), rows[i].At.Month(), 1, 0, 0, 0, 0, time.UTC)

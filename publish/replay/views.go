@@ -15,14 +15,14 @@ import (
 	"curtsy/usage"
 )
 
-// startView is an archive on the start page.
+// startView is the data of an archive on the start page.
 type startView struct {
 	*Reading
 	catalog.Counts
 	Title, Seed, Open string
 	Size              int64
-	Changes           string // the page of the last round; "" for none
-	Number            int    // from 1, as ?archive= has it
+	Changes           string // path of the changes of the last round; "" for none
+	Number            int    // from 1, as in ?archive=
 	Searches, Reports bool
 	Plots             []Plot
 }
@@ -53,7 +53,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) error {
 			v.Title = cmp.Or(c.Title, v.Title)
 		}
 		v.Title = cmp.Or(v.Title, from.Seed.Host())
-		if len(s.sources) > 1 && v.Title != from.Name { // two of one site have one title
+		if len(s.sources) > 1 && v.Title != from.Name { // archives of one site have the same title
 			v.Title = fmt.Sprintf("%s (%s)", v.Title, cmp.Or(from.Name, strconv.Itoa(i+1)))
 		}
 		if rounds := len(reading.Rounds); rounds > 0 {
@@ -69,19 +69,19 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, http.StatusOK, "start", &page{Title: say("Archive"), View: list})
 }
 
-// replayView is a capture in its frame.
+// replayView is the data of a framed capture.
 type replayView struct {
 	Title, URL, Frame, Sandbox string
 	At                         time.Time
 	Earlier, Later             *link
 	Count                      int
 	Versions, Raw, Search      string
-	Compare                    string // with the version before; "" for none
+	Compare                    string // with the previous version; "" for none
 	Rule                       phrase
 	Status                     int
-	Note                       phrase // that this is not what was asked for
-	Use                        string // what the owner says about the use of the capture
-	Download                   bool   // browsers show it in no sandboxed frame
+	Note                       phrase // says that this is not what was requested
+	Use                        string // the owner's usage preferences
+	Download                   bool   // browsers do not show it in a sandboxed frame
 	Type                       string
 	Size                       int64
 }
@@ -91,7 +91,7 @@ type link struct {
 	At   time.Time
 }
 
-// replay shows a capture in its frame, with a banner.
+// replay shows a capture in a frame below a banner.
 func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) error {
 	c, all, u, err := s.find(r.Context(), a)
 	switch {
@@ -122,7 +122,7 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) error
 		}
 		v.Count++
 	}
-	if versions := versionsOf(all); len(versions) > 0 { // the one that this capture is of
+	if versions := versionsOf(all); len(versions) > 0 { // the version of this capture
 		v.Compare = changePaths(versions)[versions[standing(versions, c.At.Truncate(time.Second))]]
 	}
 	if !c.gone.IsZero() && c.At.Before(c.gone) {
@@ -134,7 +134,7 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) error
 	return s.show(w, r, http.StatusOK, "replay", &page{Title: say("%s", v.Title), URL: c.URL, View: v})
 }
 
-// ruleText says what let a capture be kept.
+// ruleText says by which rule a capture was allowed.
 func ruleText(c *capture) phrase {
 	switch d := c.Robots; {
 	case d == nil:
@@ -147,7 +147,7 @@ func ruleText(c *capture) phrase {
 	return say("no rule of robots.txt forbids it")
 }
 
-// absentView is a page that is not shown, and why.
+// absentView is the data of a page that is not shown, with the reason.
 type absentView struct {
 	URL      string
 	Withheld string
@@ -180,14 +180,14 @@ func (s *Server) absentView(u weburl.URL, c *capture) (*absentView, int) {
 			v.Why = append(v.Why, from.Explain(u)...)
 		}
 	}
-	v.Why = slices.Compact(v.Why) // several archives may be of one site
+	v.Why = slices.Compact(v.Why) // archives of one site give the same reasons
 	return v, status
 }
 
-// absent says the same within the frame.
+// absent says why there is nothing to show, within the frame.
 func (s *Server) absent(w http.ResponseWriter, r *http.Request, u weburl.URL, c *capture) error {
 	isDocument := slices.Contains([]string{"", "document", "iframe", "frame"}, r.Header.Get("Sec-Fetch-Dest"))
-	if u.IsZero() || !isDocument { // a picture, a script
+	if u.IsZero() || !isDocument { // such as an image or script
 		return refuse(w, http.StatusNotFound, "not in the archive")
 	}
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; "+
@@ -202,7 +202,7 @@ type searchView struct {
 	Total       int
 	Note        string
 	First, Last int    // of the hits shown, from 1
-	Back, On    string // the pages of hits before and after; "" for none
+	Back, On    string // paths of the previous and next page of hits; "" for none
 }
 
 type hitView struct {
@@ -210,8 +210,7 @@ type hitView struct {
 	Path string
 }
 
-// maxHits is how many results of an archive a page shows, and maxHitPages how many
-// pages of them there are.
+// maxHits is the most results of an archive on a page, maxHitPages the most pages of results.
 const (
 	maxHits     = 20
 	maxHitPages = 500
@@ -256,8 +255,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, http.StatusOK, "search", &page{Title: say("Search"), Query: q, View: v})
 }
 
-// report shows the report of an archive: a document of its own, with its own
-// style and no script.
+// report serves the report of an archive, a self-contained document without scripts.
 func (s *Server) report(w http.ResponseWriter, r *http.Request) error {
 	n, err := strconv.Atoi(cmp.Or(r.FormValue("archive"), "1"))
 	if err != nil || n < 1 || n > len(s.sources) || s.sources[n-1].Report == nil {

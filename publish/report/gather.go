@@ -19,22 +19,22 @@ import (
 	"curtsy/usage"
 )
 
-// gatherer reads an archive: all URLs and all links once, or the URLs twice where
-// pages are the same.
+// gatherer reads an archive: all URLs and all links once, and the URLs again if there are
+// duplicate pages.
 type gatherer struct {
 	o        Options
 	r        *Report
 	a        *storage.Archive
 	seed     maphash.Seed
-	unlisted map[string]bool // URLs that must not be named
+	unlisted map[string]bool // URLs that must not be published
 
 	statuses, depths, langs map[string]int
 	types                   map[string]int64
 	rules                   map[string]*Rule
 	places                  map[[2]string]int
-	bodies                  map[uint64]int32 // pages by the digest of their body
+	bodies                  map[uint64]int32 // number of pages, by the digest of their body
 	moved                   map[string]string
-	cutOff                  map[string]bool // what redirects lead to after too many others
+	cutOff                  map[string]bool // targets of redirect chains that are too long
 	copies                  map[uint64]*Line
 	requests                requests
 	totals
@@ -67,7 +67,7 @@ func gather(ctx context.Context, a *storage.Archive, o Options) (*Report, error)
 	return g.r, nil
 }
 
-// each reads all URLs.
+// each calls row for all URLs.
 func (g *gatherer) each(ctx context.Context, row func(*inventory.Row)) error {
 	return inventory.Rows(g.a, g.o.Known, g.o.Now, func(r *inventory.Row) error {
 		row(r)
@@ -75,10 +75,10 @@ func (g *gatherer) each(ctx context.Context, row func(*inventory.Row)) error {
 	})
 }
 
-// isPage says whether a row is a page that was answered well.
+// isPage reports whether a row is a page with a successful response.
 func isPage(r *inventory.Row) bool { return r.Visit != nil && r.Visit.IsPage() }
 
-// readRows counts what became of all URLs.
+// readRows counts all URLs by what became of them.
 func (g *gatherer) readRows(ctx context.Context) error {
 	return g.each(ctx, func(r *inventory.Row) {
 		if !r.Listed {
@@ -140,10 +140,10 @@ func statusName(status int) string {
 	return fmt.Sprint(status)
 }
 
-// maxPlaces bounds the places that are told apart.
+// maxPlaces is the most places counted separately.
 const maxPlaces = 20_000
 
-// skip counts a URL that a rule skipped: by rule, and by host or directory.
+// skip counts a skipped URL, by rule and by host or directory.
 func (g *gatherer) skip(r *inventory.Row) {
 	name := ruleName(r.Rule)
 	rule := g.rules[name]
@@ -158,7 +158,7 @@ func (g *gatherer) skip(r *inventory.Row) {
 	}
 }
 
-// ruleName is the rule of a reason without its parameters of one URL.
+// ruleName is the rule of a reason, without parameters that differ by URL.
 func ruleName(reason judge.Reason) string {
 	reason.Version = ""
 	name := reason.String()
@@ -169,7 +169,7 @@ func ruleName(reason judge.Reason) string {
 	return name
 }
 
-// place is another site's host, or the first directory of this one.
+// place is the host of a URL of another site, or the first directory of the site's own.
 func (g *gatherer) place(url string) string {
 	u := weburl.FromCanonical(url)
 	if !slices.Contains(g.o.Origins, u.Origin()) {
@@ -182,7 +182,7 @@ func (g *gatherer) place(url string) string {
 	return "/"
 }
 
-// readCopies names the pages whose bodies are the same.
+// readCopies lists the pages with identical bodies.
 func (g *gatherer) readCopies(ctx context.Context) error {
 	maps.DeleteFunc(g.bodies, func(_ uint64, n int32) bool { return n < 2 })
 	if len(g.bodies) == 0 {
@@ -210,7 +210,7 @@ func (g *gatherer) readCopies(ctx context.Context) error {
 	return err
 }
 
-// readLinks finds the broken links and the pages they stand on.
+// readLinks lists the broken links and the pages they are on.
 func (g *gatherer) readLinks(ctx context.Context) error {
 	listed := func(url string) bool { return !g.unlisted[url] }
 	broken, err := g.broken(ctx)
@@ -229,7 +229,7 @@ func (g *gatherer) readLinks(ctx context.Context) error {
 	return nil
 }
 
-// broken gives the broken links, and reads all visits.
+// broken returns the broken links, and passes all visits to visited.
 func (g *gatherer) broken(ctx context.Context) (*inventory.Targets, error) {
 	if g.o.Targets == nil {
 		return inventory.Broken(ctx, g.a, inventory.Options{Known: g.o.Known, Now: g.o.Now, Fold: g.o.Fold,
@@ -244,7 +244,7 @@ func (g *gatherer) broken(ctx context.Context) (*inventory.Targets, error) {
 	return g.o.Targets, nil
 }
 
-// span is the time of a crawl for people.
+// span formats a duration for people.
 func span(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:

@@ -13,38 +13,38 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Host is how one host was asked, as its owner would check it in a log.
+// Host shows how politely a host was crawled, as its owner could check in a log.
 type Host struct {
 	Name          string
 	Requests      int
-	Least, Median time.Duration // between the end of an answer and the next request
+	Least, Median time.Duration // between the end of a response and the next request
 	Mean          time.Duration
-	Overlapped    int // requests that began before the one before had ended
-	PerHour       int // the most in any hour
+	Overlapped    int // requests started before the previous one ended
+	PerHour       int // maximum in any hour
 	Delays        []Place
 	Robots        []Version
-	OldRobots     int // versions before these
+	OldRobots     int // earlier versions
 }
 
-// Version is one robots.txt that was in force.
+// Version is a robots.txt that was in force.
 type Version struct {
 	At     time.Time
 	Text   string
 	Origin string
 }
 
-// request is one visit in time.
+// request is the timing of a visit.
 type request struct {
 	at   int64 // ns since 1970
 	took int64
 	host uint16
 }
 
-// longPause is the pause from which on a crawl was interrupted: it counts in
-// no mean.
+// longPause is the pause from which on the crawl counts as interrupted. Such pauses are not in
+// the mean.
 const longPause = time.Hour
 
-// requests are all visits in time.
+// requests collects the timing of all visits.
 type requests struct {
 	hosts  map[string]uint16
 	names  []string
@@ -53,7 +53,7 @@ type requests struct {
 	slow   slowest
 }
 
-// visited takes in the visits of a URL.
+// visited adds the visits of a URL.
 func (g *gatherer) visited(visits []*crawllog.Visit) {
 	g.changes(visits)
 	q := &g.requests
@@ -74,7 +74,7 @@ func (g *gatherer) visited(visits []*crawllog.Visit) {
 	}
 }
 
-// sumVisits says when requests were made, and how politely.
+// sumVisits computes when requests were made, and how politely.
 func (g *gatherer) sumVisits(context.Context) error {
 	all := g.requests.all
 	slices.SortFunc(all, func(a, b request) int { return cmp.Compare(a.at, b.at) })
@@ -99,7 +99,7 @@ func (g *gatherer) sumVisits(context.Context) error {
 	return nil
 }
 
-// kindOfDelay leaves out what differs from visit to visit.
+// kindOfDelay removes from the reason of a delay what differs between visits.
 func kindOfDelay(s string) string {
 	if strings.Contains(s, "response time") {
 		return "a multiple of the server's response time"
@@ -132,7 +132,7 @@ func pace(name string, id uint16, all []request) Host {
 	h := Host{Name: name}
 	var pauses []int64
 	var end, sum int64
-	var hour []int64 // beginnings within the last hour
+	var hour []int64 // starts of the requests within the last hour
 	for _, r := range all {
 		if r.host != id {
 			continue
@@ -160,10 +160,10 @@ func pace(name string, id uint16, all []request) Host {
 	return h
 }
 
-// maxVersions is how many versions of a robots.txt are shown.
+// maxVersions is the most versions of a robots.txt shown.
 const maxVersions = 5
 
-// robots adds the versions of the host's robots.txt.
+// robots adds the versions of a host's robots.txt.
 func (g *gatherer) robots(h *Host) error {
 	for _, scheme := range []string{"https://", "http://"} {
 		history, err := g.a.Robots(scheme + h.Name)
@@ -197,7 +197,7 @@ func versionText(v crawllog.RobotsVersion) string {
 	return fmt.Sprintf("status %d", v.Status)
 }
 
-// overTime plots the requests of the whole time.
+// overTime plots the number of requests over time.
 func (g *gatherer) overTime(all []request) {
 	const columns = 60
 	first, last := all[0].at, all[len(all)-1].at
@@ -220,7 +220,7 @@ func (g *gatherer) overTime(all []request) {
 	g.r.Time = p
 }
 
-// responseTimes plots how long answers took.
+// responseTimes plots the distribution of response times.
 func (g *gatherer) responseTimes(all []request) {
 	bounds := []time.Duration{10 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond,
 		200 * time.Millisecond, 500 * time.Millisecond,
@@ -243,7 +243,7 @@ func (g *gatherer) responseTimes(all []request) {
 	}
 }
 
-// slowest keeps the answers that took longest.
+// slowest keeps the visits with the longest response times.
 type slowest struct{ list []*crawllog.Visit }
 
 func (s *slowest) add(v *crawllog.Visit) {

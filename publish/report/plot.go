@@ -11,30 +11,29 @@ import (
 	"curtsy/internal/legible"
 )
 
-// Plot is a bar chart, made here: it needs no script. Horizontal bars are
-// placed in per cent of the width, so that their texts keep their size on any
-// screen.
+// Plot is a bar chart, drawn as SVG without scripts. Horizontal bars are positioned in per cent
+// of the width, so that text keeps its size on any screen.
 type Plot struct {
 	Title   string
 	Bars    []Bar
-	Upright bool // columns; their labels stand below the first, middle and last
+	Upright bool // columns; only the first, middle and last have a label
 }
 
-// Bar is one value of a plot, as a number and as people read it.
+// Bar is a value of a plot, with its formatted text.
 type Bar struct {
 	Label string
 	Value float64
 	Text  string
 }
 
-// barHeight is the distance of horizontal bars, columnHeight the height of
-// the tallest column, in pixels.
+// Pixels: barHeight is the distance between horizontal bars, columnHeight the height of the
+// tallest column.
 const (
 	barHeight    = 26
 	columnHeight = 120
 )
 
-// SVG draws the plot. Everything in it is escaped.
+// SVG draws the plot. All text is escaped.
 func (p Plot) SVG() template.HTML {
 	if len(p.Bars) == 0 {
 		return ""
@@ -84,7 +83,7 @@ func (p Plot) columns() template.HTML {
 	return template.HTML(b.String())
 }
 
-// open begins the drawing; its description is what a screen reader says.
+// open writes the start of the drawing, with a description for screen readers.
 func (p Plot) open(b *strings.Builder, height int) {
 	said := make([]string, 0, len(p.Bars))
 	for _, bar := range p.Bars {
@@ -96,14 +95,14 @@ func (p Plot) open(b *strings.Builder, height int) {
 		escape(p.Title+": "+strings.Join(said, ", ")))
 }
 
-// tallest is the largest value, the first of equals.
+// tallest returns the bar with the largest value, the first among equals.
 func (p Plot) tallest() Bar {
 	return slices.MaxFunc(p.Bars, func(a, b Bar) int { return cmp.Compare(a.Value, b.Value) })
 }
 
 func escape(s string) string { return template.HTMLEscapeString(s) }
 
-// short cuts a text to n characters.
+// short truncates a text to n characters.
 func short(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"
@@ -111,7 +110,7 @@ func short(s string, n int) string {
 	return s
 }
 
-// funcs are what the page formats with.
+// funcs are the template functions.
 var funcs = template.FuncMap{
 	"bytes": legible.Bytes,
 	"pause": pauseText,
@@ -120,7 +119,7 @@ var funcs = template.FuncMap{
 	"many":  many,
 }
 
-// many is a number of things: "1 page", "2 pages".
+// many formats a count: "1 page", "2 pages".
 func many(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -128,7 +127,7 @@ func many(n int, thing string) string {
 	return countText(n) + " " + thing + "s"
 }
 
-// countText is a number with blanks between thousands.
+// countText formats a number with narrow spaces between thousands.
 func countText[N int | int64](n N) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -14,14 +14,14 @@ const (
 	tooMany  = "more than 20 in a row" // judge.MaxRedirects
 )
 
-// chain is where one redirect leads.
+// chain is where a redirect leads.
 type chain struct {
 	from    string
-	via     []string // the URLs after it, in turn
-	nowhere string   // why there is no page at its end; "" where there may be one
+	via     []string // the URLs that follow, in order
+	nowhere string   // why it leads nowhere; "" if there may be a page at its end
 }
 
-// chainOf follows a redirect, no further than a crawl does.
+// chainOf follows a redirect as far as a crawl does.
 func (g *gatherer) chainOf(from string) chain {
 	c := chain{from: from}
 	for at := from; ; {
@@ -46,8 +46,7 @@ func (g *gatherer) chainOf(from string) chain {
 	}
 }
 
-// redirects lists chains: those that lead nowhere first, then those that lead to
-// their page by the most steps.
+// redirects lists the chains, those that lead nowhere first, then the longest.
 func (g *gatherer) redirects() {
 	chains := make([]chain, 0, len(g.moved))
 	for from := range g.moved {

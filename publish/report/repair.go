@@ -7,17 +7,17 @@ import (
 	"curtsy/publish/audit"
 )
 
-// Repair is a finding with a folded list of its pages.
+// Repair is a finding with a table of its pages.
 type Repair struct {
 	audit.Finding
 	Table Table
 }
 
-// readFindings folds what an audit found, and leaves out what must not be named: a
-// page, or what is said of one if that names another.
+// readFindings makes tables of the findings of an audit, without pages that must not be
+// published and details that name such a page.
 func (g *gatherer) readFindings(context.Context) error {
 	for _, f := range g.o.Findings {
-		if f.Name == audit.BrokenLink { // they have a table of their own
+		if f.Name == audit.BrokenLink { // broken links have a table of their own
 			continue
 		}
 		r := Repair{Finding: f}

@@ -1,11 +1,9 @@
-// Package report answers: what would a site's owner, or whoever asked for the
-// archive, want to see of it on one page? It makes one HTML file that needs no
-// network and no script: the site in numbers, plots, what is broken, what was
-// skipped and by which rule, and how politely it was fetched.
+// Package report writes a report on an archive for the owner of the site, or whoever asked for
+// the archive. It makes one HTML file that needs no network and no script: the site in numbers,
+// plots, what is broken, what was skipped and by which rule, and how politely it was fetched.
 //
-// The file may be handed on, so it names no URL that must not be listed
-// (publish.Permits). What grows with the site is folded: tables have at most
-// maxRows rows, and a line says how many more there are.
+// The file may be published, so it names no URL that must not be listed (publish.Permits).
+// Tables have at most maxRows rows, and say how many more there are.
 package report
 
 import (
@@ -26,37 +24,37 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// maxRows is how many rows a table of the report has at most.
+// maxRows is the most rows of a table in the report.
 const maxRows = 25
 
-// Options of a report. All but Origins, Incomplete, Home, Mirror and Findings is needed.
+// Options of a report. Origins, Incomplete, Home, Mirror, Findings and Targets are optional.
 type Options struct {
-	Dir        string // the archive, as commands that are proposed name it
+	Dir        string // path of the archive, for suggested commands
 	Seed       weburl.URL
-	Origins    []string // the site's: the seed's and its aliases
+	Origins    []string // of the site: those of the seed and its aliases
 	Now        time.Time
-	Incomplete string          // why the crawl is not complete; "" where it is
+	Incomplete string          // why the crawl is not complete; "" if it is
 	Version    string          // of the program
-	Home       string          // where a link leads back to; "" is no link
-	Mirror     *Mirror         // nil: no mirror is reported on
-	Findings   []audit.Finding // of an audit; nil: there was none
+	Home       string          // target of a link back; "": no link
+	Mirror     *Mirror         // nil: no section on a mirror
+	Findings   []audit.Finding // of an audit; nil: no audit
 	Known      inventory.EachKnown
 	URLs       frontier.Counts // of the site
 	Holds      crawllog.Counts
 	Fold       func(weburl.URL) (weburl.URL, bool)
-	Targets    *inventory.Targets // the broken ones; nil: they are looked for
+	Targets    *inventory.Targets // broken URLs; nil: they are computed
 }
 
 //go:embed report.html
 var page string
 
-// Problems are what is wrong with a site, in numbers.
+// Problems counts what is wrong with a site.
 type Problems struct {
-	Broken  int // URLs that links lead to in vain: an error, no answer, a redirect that leads nowhere
-	Nowhere int // redirects in a circle, and those of a chain longer than is followed
+	Broken  int // broken URLs that are linked to
+	Nowhere int // redirects in a loop or in too long a chain
 }
 
-// Write reads an archive and writes its report.
+// Write writes the report of an archive.
 func Write(ctx context.Context, to io.Writer, a *storage.Archive, o Options) (found Problems, err error) {
 	r, err := gather(ctx, a, o)
 	if err != nil {
@@ -72,7 +70,7 @@ func Write(ctx context.Context, to io.Writer, a *storage.Archive, o Options) (fo
 	return Problems{r.Broken.Total, r.Nowhere}, t.Execute(legible.Writer{W: to}, r)
 }
 
-// Report is what the page shows.
+// Report is the data of the HTML template.
 type Report struct {
 	Options
 	Numbers []Number
@@ -83,66 +81,66 @@ type Report struct {
 	Skipped               []Rule
 	Hosts                 []Host
 	Next                  []Step
-	Unlisted              int // URLs that must not be named
+	Unlisted              int // URLs that must not be published
 	First, Last           time.Time
-	Again, Changed, Fewer int // URLs visited more than once; of these, those whose content changed
+	Again, Changed, Fewer int // URLs visited more than once; those whose content changed
 }
 
-// Plots are its charts.
+// Plots are the charts of a report.
 type Plots struct{ Time, Status, Types, Depth, Took, Languages Plot }
 
-// Tables are its lists of URLs.
+// Tables are the lists of URLs.
 type Tables struct {
 	Broken     Table // links
 	Redirects  Table
-	Nowhere    int // of these, redirects that lead nowhere
+	Nowhere    int // redirects that lead nowhere
 	Orphans    Table
 	Duplicates Table
 	Untitled   Table
 	Repairs    []Repair
 }
 
-// Use is what pages say about one kind of use.
+// Use counts what pages state about one category of use.
 type Use struct {
 	Says                 string
 	Allow, Deny, Nothing int // pages
 }
 
-// Mirror is what a mirror of the archive says of itself.
+// Mirror is the summary of a mirror of the archive.
 type Mirror struct {
-	Dir      string // as commands that are proposed name it
+	Dir      string // path of the mirror, for suggested commands
 	Until    time.Time
 	Numbers  []Number
 	Sections []Section
 }
 
-// Section is a folded table of a mirror, and what its rows are.
+// Section is a table of a mirror's report, with an explanation.
 type Section struct {
 	Title, Says string
 	Table       Table
 }
 
-// Number is one figure of the overview.
+// Number is a figure of the overview.
 type Number struct{ Value, Name string }
 
-// Line is a row of a table: a URL and what is said of it.
+// Line is a row of a table: a URL and a remark.
 type Line struct {
 	URL  string
 	Text string
-	On   []string // the pages it stands on, a few
-	More int      // pages beside these
+	On   []string // some of the pages it is on
+	More int      // further pages
 }
 
-// Table is a folded list.
+// Table is a list that shows its first rows.
 type Table struct {
-	Total  int // rows that there are
+	Total  int // all rows
 	Lines  []Line
-	Hidden int     // of these, URLs that must not be named
-	Places []Place // where those are that are counted and not shown
-	Others int     // those in other places
+	Hidden int     // those that must not be published
+	Places []Place // hosts or directories of the rows not shown
+	Others int     // rows not shown in other places
 }
 
-// add notes a row, and keeps it while there is room.
+// add counts a row, and keeps it if it may be listed and there is room.
 func (t *Table) add(listed bool, l Line) {
 	t.Total++
 	switch {
@@ -153,7 +151,7 @@ func (t *Table) add(listed bool, l Line) {
 	}
 }
 
-// fold says where the rows are that are not shown, by host or directory.
+// fold counts the rows not shown by host or directory.
 func (t *Table) fold(urls []string, place func(string) string) {
 	places := map[[2]string]int{}
 	for _, u := range urls {
@@ -165,15 +163,15 @@ func (t *Table) fold(urls []string, place func(string) string) {
 	}
 }
 
-// Left is how many rows are counted and not shown, but for hidden ones.
+// Left is the number of rows not shown, without hidden ones.
 func (t Table) Left() int { return t.Total - t.Hidden - len(t.Lines) }
 
-// Rule is one rule that skipped URLs, with the places most of them are in.
+// Rule is a rule that skipped URLs, with the places where it skipped most.
 type Rule struct {
 	Name   string
 	Total  int
 	Places []Place
-	Others int // URLs in other places
+	Others int // URLs skipped in other places
 }
 
 // Place is a host, or a directory of the site.
@@ -182,5 +180,5 @@ type Place struct {
 	Total int
 }
 
-// Step is something to do next.
+// Step is a suggestion what to do next.
 type Step struct{ Text, Command string }

@@ -65,7 +65,7 @@ X-Robots-Tag: noindex
 <title></title><a href="/%22%3E%3Cscript%3Ealert(1)%3C/script%3E">x</a><a href="/'onclick='x">y</a>
 `
 
-// written crawls the site and gives the report on it.
+// written crawls the site and returns its report.
 func written(t *testing.T) string {
 	t.Helper()
 	long := strings.Replace(site, "/sitemap.xml\n", "/sitemap.xml\n"+strings.Repeat(strings.Repeat("#", 99)+"\n",
@@ -105,7 +105,7 @@ func written(t *testing.T) string {
 	return strings.ReplaceAll(b.String(), s.Origin, "")
 }
 
-// Redirects in a circle, those that lead into it, and all of a chain that is cut off.
+// Redirects in a loop, those that lead into it, and all of a chain that is cut off.
 func TestRedirectsThatLeadNowhereAreCounted(t *testing.T) {
 	g := &gatherer{r: &Report{}, moved: map[string]string{"a": "b", "b": "c", "c": "b", "self": "self", "ok": "page"},
 		cutOff: map[string]bool{"hop21": true}}
@@ -130,7 +130,7 @@ func TestRedirectsThatLeadNowhereAreCounted(t *testing.T) {
 	}
 }
 
-// section is the text of one section of the report.
+// section returns the text of one section of the report.
 func section(t *testing.T, page, id string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(page, `<section id="`+id+`">`)
@@ -220,7 +220,7 @@ func TestAThousandRowsAreFolded(t *testing.T) {
 	}
 }
 
-// A link to another site is not part of this one: it is no URL that was skipped.
+// A link to another site does not count as a URL that was skipped.
 func TestTheReportCountsTheSite(t *testing.T) {
 	if page := written(t); !strings.Contains(page, "<dt>URLs skipped by a rule</dt><dd>1</dd>") {
 		t.Error("more than /private/x is counted as skipped")

@@ -10,7 +10,7 @@ import (
 	"curtsy/internal/legible"
 )
 
-// sum puts together what was counted.
+// sum computes the figures and charts of the report.
 func (g *gatherer) sum() {
 	r := g.r
 	g.redirects()
@@ -43,10 +43,10 @@ func (g *gatherer) sum() {
 	r.Next = g.next()
 }
 
-// maxDepth is how many depths are told apart.
+// maxDepth is the most depths shown separately.
 const maxDepth = 12
 
-// depth plots how far pages are from the seed.
+// depth plots the distance of pages from the seed.
 func (g *gatherer) depth() {
 	p := Plot{Title: "Pages by distance from the seed"}
 	for i, label := range slices.Sorted(maps.Keys(g.depths)) {
@@ -62,7 +62,7 @@ func (g *gatherer) depth() {
 	g.r.Depth = p
 }
 
-// bars is a plot of the largest values; the others are one bar.
+// bars makes a plot of the largest values, with the others in one bar.
 func bars[N int | int64](title string, m map[string]N, most int, text func(N) string) Plot {
 	p := Plot{Title: title}
 	names := slices.SortedFunc(maps.Keys(m),
@@ -81,10 +81,10 @@ func bars[N int | int64](title string, m map[string]N, most int, text func(N) st
 	return p
 }
 
-// maxRules is how many rules the report tells apart.
+// maxRules is the most rules listed separately.
 const maxRules = 10
 
-// skipped folds what rules skipped.
+// skipped lists the rules that skipped URLs.
 func (g *gatherer) skipped() {
 	rules := slices.SortedFunc(maps.Values(g.rules),
 		func(a, b *Rule) int { return cmp.Or(b.Total-a.Total, strings.Compare(a.Name, b.Name)) })
@@ -107,7 +107,7 @@ func (g *gatherer) skipped() {
 	}
 }
 
-// top lists the n largest values under the first part of a key.
+// top lists the n largest values whose key begins with first.
 func top(m map[[2]string]int, first string, n int) []Place {
 	var list []Place
 	for key, total := range m {
@@ -119,7 +119,7 @@ func top(m map[[2]string]int, first string, n int) []Place {
 	return list[:min(n, len(list))]
 }
 
-// next is what to do next.
+// next suggests what to do next.
 func (g *gatherer) next() (steps []Step) {
 	r, dir := g.r, g.o.Dir
 	add := func(when bool, text, command string) {
@@ -141,7 +141,7 @@ func (g *gatherer) next() (steps []Step) {
 	return steps
 }
 
-// linksAway is a distance in links.
+// linksAway formats a distance in links.
 func linksAway(n string) string {
 	if n == "1" {
 		return "1 link"

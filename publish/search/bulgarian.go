@@ -2,10 +2,9 @@ package search
 
 import "strings"
 
-// bulgarian stems a word in lower case with the light stemmer of Savoy
-// ("Searching Strategies for the Bulgarian Language", Information Retrieval 10,
-// 2007): the article goes, then the plural, then a final vowel, and two stems
-// are made regular. Lengths are in letters.
+// bulgarian stems a lower-case word with Savoy's light stemmer ("Searching Strategies for the
+// Bulgarian Language", Information Retrieval 10, 2007): it removes the article, the plural
+// ending and a final vowel, and normalizes two stems. Lengths are in letters.
 func bulgarian(word string) string {
 	w := []rune(word)
 	if len(w) < 4 {
@@ -27,8 +26,7 @@ func bulgarian(word string) string {
 	return string(w)
 }
 
-// ending is an ending, what takes its place, and how many letters a word must
-// have more than.
+// ending is a suffix, its replacement, and a number of letters that the word must exceed.
 type ending struct {
 	of, by string
 	over   int
@@ -52,7 +50,7 @@ func withoutPlural(w []rune) []rune {
 	return replaceEnding(w, []ending{{"си", "х", 4}, {"и", "", 4}})
 }
 
-// replaceEnding applies the first rule that fits.
+// replaceEnding applies the first matching rule.
 func replaceEnding(w []rune, rules []ending) []rune {
 	for _, r := range rules {
 		if len(w) > r.over && ends(w, r.of) {

@@ -2,8 +2,8 @@ package search
 
 import "context"
 
-// Ranked is how many candidates a query has once they are in order: Search
-// without permits and snippets, for those who measure.
+// Ranked returns the number of ranked candidates for a query, for measurements: Search without
+// permits and snippets.
 func (s *Searcher) Ranked(ctx context.Context, q Query) (int, error) {
 	q.Limit = 10
 	list, _, _, err := s.candidates(ctx, q)

@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// term is one word of a query with all the stems that stand for it.
+// term is a word of a query with all its stems.
 type term struct {
 	stems map[string]bool
 	raw   string // folded, not stemmed
 	word  string
-	begin string // of words, if it is a prefix
+	begin string // prefix of the words, if it is a prefix query
 }
 
-// bounds on what a prefix becomes.
+// Limits of the expansion of a prefix.
 const (
 	maxExpansion = 100
 	maxSameRaw   = 20
 )
 
-// compile makes the expression that FTS5 is asked, and the terms that hits are
-// ranked and marked by.
+// compile makes the FTS5 expression of a query, and the terms for ranking hits and marking
+// snippets.
 func (s *Searcher) compile(ctx context.Context, q query, langs []string) (expr string, terms []term, err error) {
 	var with, without, some []string
-	var single *unit // the one before, if it is one bare word
+	var single *unit // the previous unit, if it is one bare word
 	for i := range q.units {
 		u := &q.units[i]
 		text, found, err := s.unit(ctx, u, langs)
@@ -61,13 +61,13 @@ func (s *Searcher) compile(ctx context.Context, q query, langs []string) (expr s
 	return expr, terms, nil
 }
 
-// bare says whether a condition is one word, anywhere.
+// bare reports whether a condition is a single word, anywhere.
 func (u *unit) bare() bool {
 	return len(u.words) == 1 && !u.words[0].pair && !u.prefix && !u.not && u.column == ""
 }
 
-// joined is two words of a query as one word, if a title has it: who looks for
-// HashMap may ask for hash map. "" if there is none.
+// joined joins two words of a query if some title has them as one word, so that hash map finds
+// HashMap; "" otherwise.
 func (s *Searcher) joined(ctx context.Context, before, u *unit, langs []string) string {
 	if before == nil || !u.bare() {
 		return ""
@@ -81,8 +81,7 @@ func (s *Searcher) joined(ctx context.Context, before, u *unit, langs []string) 
 	return ""
 }
 
-// unit makes the expression of one condition: an OR of what it may be in the
-// languages of the archive.
+// unit makes the expression of a condition: an OR of its forms in the languages of the archive.
 func (s *Searcher) unit(ctx context.Context, u *unit, langs []string) (string, []term, error) {
 	n := len(u.words)
 	if w := u.words[n-1]; w.last && n == 1 {
@@ -125,7 +124,7 @@ func (s *Searcher) unit(ctx context.Context, u *unit, langs []string) (string, [
 	return `"` + strings.Join(distinct(phrases), `" OR "`) + `"`, terms, nil
 }
 
-// phraseEnding is a phrase with another last word.
+// phraseEnding replaces the last word of a phrase.
 func phraseEnding(phrase, stem string) string {
 	return phrase[:strings.LastIndexByte(phrase, ' ')+1] + stem
 }

@@ -19,15 +19,15 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Options of indexing. The zero value is good.
+// Options of indexing. The zero value is usable.
 type Options struct {
-	// PDF reads PDF documents; nil: they are found by title and URL alone.
+	// PDF reads PDF documents; nil: they are indexed by title and URL only.
 	PDF PDF
-	// Unread is told of PDF documents whose text cannot be read; nil is nobody.
+	// Unread is called with PDF documents whose text cannot be read; it may be nil.
 	Unread func(url string, why error)
-	// Watch is told how far the index is; nil is nobody.
+	// Watch is called with the progress; it may be nil.
 	Watch func(catalog.Progress)
-	// Now is the time; nil is time.Now.
+	// Now returns the time; nil: time.Now.
 	Now func() time.Time
 }
 
@@ -44,13 +44,13 @@ func (o *Options) defaults() {
 }
 
 const (
-	batchText  = 8 << 20 // octets of text that one transaction takes in
+	batchText  = 8 << 20 // octets of text in one transaction
 	batchPages = 4000
 )
 
-// Update reads the texts of the URLs whose visits are new since the last time. A
-// transaction takes in some megabytes of text, so that after a kill at any moment
-// the documents are those of the postings, and the next call goes on.
+// Update indexes the URLs with new visits since the last call. It commits after some megabytes
+// of text, so that documents and postings agree even if the process is killed, and the next
+// call continues.
 func Update(ctx context.Context, c *catalog.Catalog, a *storage.Archive, o Options) error {
 	o.defaults()
 	x := &indexer{ctx: ctx, a: a, db: c.DB(), o: o}
@@ -77,7 +77,7 @@ func Update(ctx context.Context, c *catalog.Catalog, a *storage.Archive, o Optio
 	return nil
 }
 
-// indexer takes pages in. It is for one goroutine.
+// indexer indexes pages. It is not safe for concurrent use.
 type indexer struct {
 	ctx context.Context
 	a   *storage.Archive
@@ -85,16 +85,16 @@ type indexer struct {
 	o   Options
 
 	tokens tokenizer
-	cut    []token // the words of a page's blocks
-	ends   []int   // in cut: where those of each block end
+	cut    []token // the tokens of the page's blocks
+	ends   []int   // indices in cut where the blocks end
 	site   string  // the language of most pages
 
 	tx     *sql.Tx
-	stmts  map[string]*sql.Stmt // of tx, by their text
-	words  map[[2]string]bool   // word and its stem that the index may lack
-	titles map[string]int       // stem → titles more
-	links  map[int64]int        // name of a URL → pages more that link to it
-	seen   map[int64]bool       // targets of the page that is read
+	stmts  map[string]*sql.Stmt // prepared in tx, by SQL
+	words  map[[2]string]bool   // words with their stems that may be missing in the index
+	titles map[string]int       // by stem: additional titles with it
+	links  map[int64]int        // by hash of a URL: additional pages that link to it
+	seen   map[int64]bool       // link targets of the current page
 	size   int
 }
 
@@ -103,11 +103,11 @@ func (x *indexer) count() (n int64, err error) {
 	return n, err
 }
 
-// fewestSample is how many pages are looked at to tell the language of a site.
+// fewestSample is the least number of pages sampled to detect the language of a site.
 const fewestSample = 64
 
-// siteLanguage is that of most pages of a sample: pages in doubt follow it, those too
-// that were indexed when the sample was another.
+// siteLanguage detects the language of most pages from a sample. It applies to pages whose own
+// language is in doubt, including those indexed when the sample gave another language.
 func (x *indexer) siteLanguage() error {
 	ids, err := column[int64](x.ctx, x.db, `SELECT DISTINCT id >> 20 FROM captures
 		WHERE (id >> 20) % max(1, (SELECT count(*) FROM captures) / ?) = 0 LIMIT 200`, fewestSample)
@@ -136,7 +136,7 @@ func (x *indexer) siteLanguage() error {
 	return err
 }
 
-// cutBlocks cuts the text of a page into words.
+// cutBlocks tokenizes the text of a page.
 func (x *indexer) cutBlocks(blocks []htmlmeta.Block) {
 	x.cut, x.ends = x.cut[:0], x.ends[:0]
 	for i := range blocks {
@@ -145,7 +145,7 @@ func (x *indexer) cutBlocks(blocks []htmlmeta.Block) {
 	}
 }
 
-// sample are the first words of the page that is cut.
+// sample returns the first words of the tokenized page.
 func (x *indexer) sample() []string {
 	words := make([]string, min(len(x.cut), maxSample))
 	for i := range words {
@@ -154,7 +154,7 @@ func (x *indexer) sample() []string {
 	return words
 }
 
-// batch takes in the next pages in one transaction.
+// batch indexes the next pages in one transaction.
 func (x *indexer) batch(done, total int64) (n int64, err error) {
 	if x.tx, err = x.db.BeginTx(x.ctx, nil); err != nil {
 		return 0, err
@@ -188,7 +188,7 @@ func (x *indexer) batch(done, total int64) (n int64, err error) {
 	return n, x.tx.Commit()
 }
 
-// prepared is a statement of the transaction.
+// prepared returns a prepared statement of the transaction.
 func (x *indexer) prepared(query string) (s *sql.Stmt, err error) {
 	if s = x.stmts[query]; s == nil {
 		s, err = x.tx.PrepareContext(x.ctx, query)
@@ -197,8 +197,8 @@ func (x *indexer) prepared(query string) (s *sql.Stmt, err error) {
 	return s, err
 }
 
-// exec runs a statement of the transaction. A context that can end would cost each a
-// goroutine: batch looks at it between two pages.
+// exec executes a statement in the transaction. A cancellable context would cost a goroutine
+// per statement; batch checks the context between pages.
 func (x *indexer) exec(query string, args ...any) error {
 	s, err := x.prepared(query)
 	if err == nil {
@@ -207,7 +207,7 @@ func (x *indexer) exec(query string, args ...any) error {
 	return err
 }
 
-// column reads the one column that a query has.
+// column reads a query with a single column.
 func column[T any](ctx context.Context, from interface {
 	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 }, query string, args ...any) (list []T, err error) {
@@ -226,14 +226,14 @@ func column[T any](ctx context.Context, from interface {
 	return list, rows.Err()
 }
 
-// page is a page that is to be found.
+// page is a page to be indexed.
 type page struct {
 	text
 	visit *crawllog.Visit
 }
 
-// read reads what stands for a URL; nil if it is not to be found. Without pdf, a
-// PDF document has no text.
+// read reads the current page of a URL; nil if it must not be found. Without pdf, PDF documents
+// have no text.
 func (x *indexer) read(id int64, pdf PDF) (*page, error) {
 	visits, err := x.a.VisitsOf(uint64(id))
 	if err != nil {
@@ -250,7 +250,7 @@ func (x *indexer) read(id int64, pdf PDF) (*page, error) {
 	return &page{text: t, visit: v}, err
 }
 
-// take brings the index up to date about one URL.
+// take updates the index for a URL.
 func (x *indexer) take(id int64) error {
 	p, err := x.read(id, x.o.PDF)
 	if err != nil {
@@ -262,7 +262,7 @@ func (x *indexer) take(id int64) error {
 	return err
 }
 
-// forget takes a document out of the index, with the links that its page had.
+// forget removes a document from the index, with the links of its page.
 func (x *indexer) forget(id int64) error {
 	var n int
 	var stems string
@@ -283,7 +283,7 @@ func (x *indexer) forget(id int64) error {
 	if err != nil {
 		return err
 	}
-	if v != nil { // else it was pruned
+	if v != nil { // otherwise it was pruned
 		links, err := publish.Links(x.a, v)
 		if err != nil {
 			return err
@@ -293,7 +293,7 @@ func (x *indexer) forget(id int64) error {
 	return cmp.Or(x.exec(`DELETE FROM docs WHERE id = ?`, id), x.exec(`DELETE FROM idx WHERE rowid = ?`, id))
 }
 
-// put takes a document into the index.
+// put adds a document to the index.
 func (x *indexer) put(id int64, p *page) error {
 	x.cutBlocks(p.blocks)
 	lang := languageOf(p.lang, x.sample())
@@ -335,7 +335,7 @@ func (x *indexer) put(id int64, p *page) error {
 			head.String(), body.String(), x.stems(unescaped(p.visit.URL), lang)))
 }
 
-// stem appends a word as the index has it.
+// stem appends the indexed form of a word.
 func (x *indexer) stem(out *strings.Builder, k token, lang string) {
 	word := k.word
 	if !k.pair {
@@ -349,14 +349,14 @@ func (x *indexer) stem(out *strings.Builder, k token, lang string) {
 	out.WriteByte(' ')
 }
 
-// stems are the words of a text as the index has them.
+// stems returns the indexed forms of the words of a text.
 func (x *indexer) stems(text, lang string) string {
 	var b strings.Builder
 	x.tokens.each(text, func(k token) { x.stem(&b, k, lang) })
 	return b.String()
 }
 
-// raws are the words of a title as they stand there, one for each stem.
+// raws returns the unstemmed words of a title, one for each stem.
 func (x *indexer) raws(title string) string {
 	var b strings.Builder
 	x.tokens.each(title, func(k token) {
@@ -366,8 +366,8 @@ func (x *indexer) raws(title string) string {
 	return b.String()
 }
 
-// countLinks counts the links of a page, one for each page it leads to: n is 1 for a
-// page that comes and -1 for one that goes.
+// countLinks counts the link targets of a page, each once: n is 1 for an added page and -1 for
+// a removed one.
 func (x *indexer) countLinks(url string, links []htmlmeta.Link, n int) {
 	clear(x.seen)
 	x.seen[nameOf(url)] = true
@@ -382,14 +382,14 @@ func (x *indexer) countLinks(url string, links []htmlmeta.Link, n int) {
 	}
 }
 
-// nameOf is what index.db knows a URL by that links lead to: 64 bits of FNV-1a.
+// nameOf identifies a link target in index.db, by the 64-bit FNV-1a hash of its URL.
 func nameOf(url string) int64 {
 	h := fnv.New64a()
 	io.WriteString(h, url)
 	return int64(h.Sum64())
 }
 
-// sums writes what the pages of a batch add up to.
+// sums writes the counts of a batch.
 func (x *indexer) sums() error {
 	words := make([]any, 0, 2*len(x.words))
 	order := func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }
@@ -403,7 +403,7 @@ func (x *indexer) sums() error {
 			counts(x.links)))
 }
 
-// counts are the keys of a map in order, each before its number, but for 0.
+// counts returns the keys with their non-zero numbers, sorted by key.
 func counts[K cmp.Ordered](m map[K]int) (pairs []any) {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if m[k] != 0 {
@@ -413,8 +413,8 @@ func counts[K cmp.Ordered](m map[K]int) (pairs []any) {
 	return pairs
 }
 
-// insert puts in rows of two columns, many with one statement: in their order, for the
-// sake of the tree that they go into.
+// insert inserts rows of two columns, many per statement, in key order for the sake of the
+// B-tree.
 func (x *indexer) insert(into, then string, pairs []any) error {
 	for rows := range slices.Chunk(pairs, 2*200) {
 		values := strings.Repeat(`, (?, ?)`, len(rows)/2)
@@ -425,7 +425,7 @@ func (x *indexer) insert(into, then string, pairs []any) error {
 	return nil
 }
 
-// distinct drops what is there twice.
+// distinct removes duplicates.
 func distinct(words []string) []string {
 	seen := make(map[string]bool, len(words))
 	out := words[:0]

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// common are the words that hardly a text of a language lacks. They are for
-// pages that declare no language, or one that their script belies.
+// common maps common words to their languages. It is used for pages that declare no language,
+// or one that contradicts their script.
 var common = func() map[string][]string {
 	m := map[string][]string{}
 	for lang, words := range map[string]string{
@@ -37,15 +37,15 @@ var common = func() map[string][]string {
 	return m
 }()
 
-// fewestCommon is the part of the words that must be common ones.
+// fewestCommon is the share of words that must be common words.
 const fewestCommon = 0.04
 
-// maxSample is how many words are looked at to tell a language.
+// maxSample is the most words examined to detect a language.
 const maxSample = 300
 
-// languageOf tells the language of a text, "" if it is in doubt: the declared
-// one if its script is that of the text; else by letters that only one language
-// has, else by common words.
+// languageOf detects the language of a text; "" if it is in doubt. It trusts the declared
+// language if the script fits, then looks for letters that only one language has, then for
+// common words.
 func languageOf(declared string, words []string) string {
 	words = words[:min(len(words), maxSample)]
 	declared = baseLanguage(declared)
@@ -78,12 +78,11 @@ func languageOf(declared string, words []string) string {
 	return byCommonWords(words, n, mostlyCyrillic)
 }
 
-// fits says whether a text of n words, of which some are Cyrillic and some of
-// other scripts, may be in a language. Names and code in Latin letters are in
-// texts of all.
+// fits reports whether a text of n words, with some in Cyrillic and some in other scripts, may
+// be in a language. Texts of every language may have names and code in Latin letters.
 func fits(lang string, n, cyrillic, other int) bool {
 	switch {
-	case lang == "sr" || lang == "kk": // they have two scripts
+	case lang == "sr" || lang == "kk": // written in two scripts
 		return true
 	case isCyrillic(lang):
 		return 10*cyrillic > n
@@ -93,7 +92,7 @@ func fits(lang string, n, cyrillic, other int) bool {
 	return 2*cyrillic <= n && 2*other <= n
 }
 
-// baseLanguage is "de" of "de-AT"; Norwegian has three names.
+// baseLanguage returns "de" for "de-AT", and "no" for all names of Norwegian.
 func baseLanguage(tag string) string {
 	tag = strings.ToLower(strings.TrimSpace(tag))
 	if i := strings.IndexAny(tag, "-_;, "); i >= 0 {
@@ -108,7 +107,7 @@ func baseLanguage(tag string) string {
 	return tag
 }
 
-// byLetters tells Cyrillic languages by letters that the others have not.
+// byLetters distinguishes Cyrillic languages by letters that the others lack.
 func byLetters(words []string) string {
 	russian, ukrainian := 0, 0
 	for _, w := range words {
@@ -128,7 +127,7 @@ func byLetters(words []string) string {
 	return ""
 }
 
-// byCommonWords tells a language if enough different words of it are there, and
+// byCommonWords detects a language if the text has enough different common words of it, and
 // clearly more than of any other.
 func byCommonWords(words []string, n int, cyrillic bool) string {
 	_, best, most, second := commonest(words, cyrillic)
@@ -138,8 +137,8 @@ func byCommonWords(words []string, n int, cyrillic bool) string {
 	return best
 }
 
-// commonest counts the common words of each language, and names the language that has
-// most, how many, and how many the next has; "" where too few different ones are there.
+// commonest counts the common words of each language, and returns the best language, its count
+// and that of the second; best is "" if there are too few different words.
 func commonest(words []string, cyrillic bool) (counts map[string]int, best string, most, second int) {
 	counts, kinds, seen := map[string]int{}, map[string]int{}, map[string]bool{}
 	for _, w := range words {
@@ -169,15 +168,14 @@ func commonest(words []string, cyrillic bool) (counts map[string]int, best strin
 	return counts, best, most, second
 }
 
-// fewestKinds is how many different common words a text must have.
+// fewestKinds is the least number of different common words in a text.
 const fewestKinds = 4
 
-// CommonLanguages are the languages in Latin letters whose common words are in the
-// beginning of a text, the likeliest first, with those that have at least 0.65 of its
-// number: lead is how far it is ahead of the next, from 0 to 1. Words is how many words
-// were looked at.
+// CommonLanguages returns the languages in Latin script whose common words occur at the
+// beginning of a text: the best, and those with at least 0.65 of its count. lead is its lead
+// over the second, from 0 to 1; words is the number of words examined.
 func CommonLanguages(text string) (langs []string, lead float64, words int) {
-	const most, near = 4 << 10, 0.65 // Catalan has many of the common words of Spanish
+	const most, near = 4 << 10, 0.65 // Catalan has many common words of Spanish
 	var list []string
 	latin := 0
 	t := tokenizer{forms: map[string]*form{}}
@@ -203,7 +201,7 @@ func CommonLanguages(text string) (langs []string, lead float64, words int) {
 	return langs, 1 - float64(second)/float64(n), len(list)
 }
 
-// HasCommonWords says whether CommonLanguages can name a language.
+// HasCommonWords reports whether CommonLanguages can detect a language.
 func HasCommonWords(lang string) bool {
 	for _, langs := range common {
 		if slices.Contains(langs, lang) {

@@ -19,29 +19,28 @@ import (
 )
 
 const (
-	maxText = 1 << 20  // of a page is indexed, in octets
-	maxPDF  = 32 << 20 // of a PDF document is read; of a larger one nothing
+	maxText = 1 << 20  // octets of a page that are indexed
+	maxPDF  = 32 << 20 // octets of a PDF document; larger ones are not read
 )
 
-// text is what a page says.
+// text is the indexed content of a page.
 type text struct {
 	title  string
 	lang   string // declared
 	blocks []htmlmeta.Block
 	links  []htmlmeta.Link
-	unread error // why the text of a PDF document, or the rest of it, is missing
+	unread error // why text of a PDF document is missing
 }
 
-// Verdict says whether a URL can be found by a search, and why not.
+// Verdict says whether search can find a URL, and why not.
 type Verdict struct {
 	Searchable bool
-	Why        string // the rule that keeps it out; "" if none does
-	Snippet    int    // characters of its text that may be shown, publish.NoLimit or 0 for none
+	Why        string // the rule that excludes it; "" if none does
+	Snippet    int    // characters of its text that may be shown; publish.NoLimit; or 0 for none
 }
 
-// Judge says whether a URL can be found, by which of its visits (the oldest
-// first), and how. It is the same verdict by which pages are indexed and hits are
-// shown. find looks up where redirects lead.
+// Judge says whether search can find a URL, and by which of its visits (oldest first). Indexing
+// and search use the same verdict. find looks up redirect targets.
 func Judge(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) (*crawllog.Visit, Verdict) {
 	v, permit := publish.CurrentPermit(visits, now, find)
 	switch {
@@ -65,9 +64,8 @@ func Judge(visits []*crawllog.Visit, now time.Time, find crawllog.Lookup) (*craw
 	return v, Verdict{Searchable: true, Snippet: permit.Snippet}
 }
 
-// isText says whether a visit is of a kind that is searched. A title is found in
-// what is HTML by its content, whatever its type. Pictures are none, so that
-// noimageindex asks for what is so anyway.
+// isText reports whether a visit has a type that is indexed. Only HTML has a title, whatever
+// its declared type. Images are not indexed, so noimageindex needs no handling.
 func isText(v *crawllog.Visit) bool {
 	switch mime := http1.MediaType(v.ContentType); mime {
 	case "text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/pdf":
@@ -78,8 +76,8 @@ func isText(v *crawllog.Visit) bool {
 	return v.Title != ""
 }
 
-// readText reads a page from the archive, with its links if they are asked for.
-// What cannot be read is empty; only damage of the archive is an error.
+// readText reads a page from the archive, with its links if requested. Content that cannot be
+// read is left empty; only damage of the archive is an error.
 func readText(ctx context.Context, a *storage.Archive, v *crawllog.Visit, pdf PDF, links bool) (t text, err error) {
 	t = text{title: v.Title, lang: v.Lang}
 	if http1.MediaType(v.ContentType) == "application/pdf" {
@@ -114,11 +112,11 @@ func (t *text) readPDF(ctx context.Context, a *storage.Archive, v *crawllog.Visi
 	return ctx.Err()
 }
 
-// PDF reads the text of a PDF document, as far as it can; an error says why not
-// further. It bounds time and memory itself.
+// PDF extracts the text of a PDF document as far as possible; the error says why text is
+// missing. It limits its time and memory itself.
 type PDF func(ctx context.Context, body []byte) ([]htmlmeta.Block, error)
 
-// unescaped is a URL as people read it.
+// unescaped decodes a URL for display.
 func unescaped(u string) string {
 	if s, err := url.PathUnescape(u); err == nil {
 		return s
@@ -126,7 +124,7 @@ func unescaped(u string) string {
 	return u
 }
 
-// lastSegment is the part of a URL's path that names the page.
+// lastSegment returns the part of a URL's path that names the page.
 func lastSegment(u string) string {
 	_, rest, _ := strings.Cut(u, "://")
 	rest, _, _ = strings.Cut(rest, "?")

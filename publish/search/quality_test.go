@@ -25,8 +25,8 @@ import (
 	"curtsy/storage"
 )
 
-// archives opens the archives below $CURTSY_TEST_SEARCH_ARCHIVES, which
-// .ci/e2e/94-search.sh makes: pg, openjdk and gimp.
+// archives opens the archives pg, openjdk and gimp below $CURTSY_TEST_SEARCH_ARCHIVES, which
+// .ci/e2e/94-search.sh makes.
 func archives(t *testing.T) map[string]*opened {
 	t.Helper()
 	base := os.Getenv("CURTSY_TEST_SEARCH_ARCHIVES")
@@ -62,13 +62,13 @@ type opened struct {
 	c *catalog.Catalog
 }
 
-// reciprocal is 1/rank of the first page whose URL ends so.
+// reciprocal returns 1/rank of the first page whose URL ends so.
 func (o *opened) reciprocal(t *testing.T, query, suffix string) float64 {
 	t.Helper()
 	return o.first(t, query, func(url string) bool { return strings.HasSuffix(url, suffix) })
 }
 
-// first is 1/rank of the first page that is wanted, of ten.
+// first returns 1/rank of the first wanted page among ten.
 func (o *opened) first(t *testing.T, query string, wanted func(url string) bool) float64 {
 	t.Helper()
 	hits, err := o.Search(t.Context(), search.Query{Text: query, Limit: 10})
@@ -83,7 +83,7 @@ func (o *opened) first(t *testing.T, query string, wanted func(url string) bool)
 	return 0
 }
 
-// figure prints one figure, and whether it holds.
+// figure prints one figure and whether it meets its bound.
 func figure(t *testing.T, name string, value, least float64) {
 	t.Helper()
 	fmt.Printf("figure %s %.3f\n", name, value)
@@ -92,7 +92,7 @@ func figure(t *testing.T, name string, value, least float64) {
 	}
 }
 
-// TestKnownItems asks for pages that are known to be there.
+// TestKnownItems searches for pages that are known to exist.
 func TestKnownItems(t *testing.T) {
 	all := archives(t)
 	for _, set := range []struct {
@@ -123,8 +123,8 @@ func TestKnownItems(t *testing.T) {
 	}
 }
 
-// TestQuestions asks what people ask, in three languages. What answers was marked
-// before anything was measured: parts of URLs.
+// TestQuestions searches for questions in three languages. The answers were marked before
+// measuring, by parts of their URLs.
 func TestQuestions(t *testing.T) {
 	all := archives(t)
 	text, err := os.ReadFile("testdata/questions.tsv")
@@ -175,7 +175,7 @@ func (o *opened) docs(t *testing.T) (list []doc) {
 	return list
 }
 
-// TestTitles asks for 300 pages by their titles.
+// TestTitles searches for 300 pages by their titles.
 func TestTitles(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	sum, n := 0.0, 0
@@ -189,7 +189,7 @@ func TestTitles(t *testing.T) {
 	figure(t, "titles", sum/float64(n), 0.95)
 }
 
-// TestPhrases asks for phrases that stand in a block of a page: all are found.
+// TestPhrases searches for phrases from a block of a page: all must be found.
 func TestPhrases(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	found, n := 0.0, 0
@@ -217,7 +217,7 @@ func TestPhrases(t *testing.T) {
 	figure(t, "phrases", found/float64(n), 1)
 }
 
-// phrase is some words of a block of a page, signs and all.
+// phrase returns some words of a block of a page, with punctuation.
 func (o *opened) phrase(t *testing.T, url string, random *rand.Rand) string {
 	t.Helper()
 	list, err := o.c.Captures(t.Context(), weburl.FromCanonical(url))
@@ -253,8 +253,8 @@ func (o *opened) phrase(t *testing.T, url string, random *rand.Rand) string {
 	return phrase
 }
 
-// spent is the processor time of this thread: unlike time on the clock it does not
-// depend on what else the machine does.
+// spent returns the processor time of this thread, which, unlike wall time, does not depend on
+// the load of the machine.
 func spent() time.Duration {
 	var r unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_THREAD, &r) != nil {
@@ -263,8 +263,8 @@ func spent() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// TestLatency asks 200 mixed queries in one process: words of titles, one to
-// three, phrases and prefixes.
+// TestLatency runs 200 mixed queries in one process: one to three words of titles, phrases and
+// prefixes.
 func TestLatency(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	runtime.LockOSThread()

@@ -6,38 +6,38 @@ import (
 	"unicode/utf8"
 )
 
-// A query is words, all of which a page must have, in any order:
+// query is a parsed query: words that a page must all have, in any order.
 //
 //	word          any form of it
-//	"some words"  these words, one after the other, in any of their forms
-//	begin*        a word that begins so
+//	"some words"  these words in sequence, in any of their forms
+//	begin*        a word with this prefix
 //	-word         not this (also before a phrase, and before title: and url:)
 //	title:word    in the title
 //	url:word      in the URL
 //	site:host/dir pages whose URL begins so
 //
-// A word that holds signs, as java.util.List does, is a phrase of its parts.
+// A word with punctuation, such as java.util.List, is a phrase of its parts.
 type query struct {
 	units []unit
 	sites []string
-	any   bool // a page needs not have all of the bare words
+	any   bool // a page need not have all of the bare words
 }
 
-// unit is one condition on the words of a page.
+// unit is a condition on the words of a page.
 type unit struct {
 	words  []token
-	prefix bool   // the last word is only how a word begins
-	not    bool   // it must not be there
+	prefix bool   // the last word is a prefix
+	not    bool   // it must not occur
 	column string // "title", "url", or "" for anywhere
 }
 
-// maxQuery and maxUnits bound what one query costs.
+// maxQuery (octets) and maxUnits limit the cost of a query.
 const (
 	maxQuery = 2000
 	maxUnits = 32
 )
 
-// parse reads a query. Every text is one; what has no meaning is left out.
+// parse parses a query. There are no invalid queries; parts without meaning are ignored.
 func parse(text string) (q query) {
 	text = strings.ToValidUTF8(text[:min(len(text), maxQuery)], " ")
 	for text = strings.TrimSpace(text); text != "" && len(q.units) < maxUnits; text = strings.TrimSpace(text) {
@@ -62,15 +62,15 @@ func parse(text string) (q query) {
 	return q
 }
 
-// startsUnit says whether a minus before it takes a condition away: not where
-// it stands alone, nor before another.
+// startsUnit reports whether a minus before s negates a condition: not if it stands alone or
+// precedes another minus.
 func startsUnit(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return s != "" && !unicode.IsSpace(r) && r != '-'
 }
 
-// field takes the name of a field off. It gives what is left of the word, and
-// what follows it; of site:, nothing is left.
+// field parses the field name of a word. It returns what is left of the word, which is nothing
+// for site:, and the text after it.
 func (q *query) field(u *unit, text string) (part, rest string) {
 	end := strings.IndexFunc(text, unicode.IsSpace)
 	if end < 0 {
@@ -92,7 +92,7 @@ func (q *query) field(u *unit, text string) (part, rest string) {
 	return text[:end], text[end:]
 }
 
-// phrase takes the words between quotation marks, if they begin with one.
+// phrase parses a quoted phrase.
 func phrase(part, rest string) (words, after string, quoted bool) {
 	r, n := utf8.DecodeRuneInString(part)
 	closing, ok := map[rune]string{'"': `"`, '“': "”", '„': "“”", '«': "»", '”': "”"}[r]
@@ -108,8 +108,8 @@ func phrase(part, rest string) (words, after string, quoted bool) {
 	return all[:end], all[end+n:], true
 }
 
-// withoutLast drops the letter alone that ends a run of pairs: in a text the run
-// may go on. Where it is all there is, any pair that begins with it is meant.
+// withoutLast drops the single last letter of a run of letter pairs, since the run may continue
+// in a text. A query that is a single letter matches every pair that begins with it.
 func withoutLast(words []token) []token {
 	if n := len(words); n > 1 && words[n-1].last {
 		return words[:n-1]
@@ -117,13 +117,14 @@ func withoutLast(words []token) []token {
 	return words
 }
 
-// IsEmpty says whether a query names nothing that a page must have: it finds nothing.
+// IsEmpty reports whether a query has nothing that a page must have. Such a query finds
+// nothing.
 func IsEmpty(text string) bool {
 	q := parse(text)
 	return q.empty()
 }
 
-// empty says whether a query asks for nothing.
+// empty reports whether a query requires nothing.
 func (q *query) empty() bool {
 	for _, u := range q.units {
 		if !u.not {

@@ -10,39 +10,39 @@ import (
 	"strings"
 )
 
-// candidate is a page that has what was asked for.
+// candidate is a page that matches a query.
 type candidate struct {
 	id      int64
 	n       int
 	url     string
 	title   string
 	lang    string
-	raws    []string // words of the title
-	stems   []string // the same, stemmed
-	last    []string // words of the path's last segment, stemmed
+	raws    []string // words of the title, unstemmed
+	stems   []string // words of the title, stemmed
+	last    []string // words of the last path segment, stemmed
 	inlinks int
-	bm25    float64 // positive, more is better
+	bm25    float64 // positive, higher is better
 	score   float64
 }
 
-// Weights of the score. They were set by the query sets of .ci/e2e/94-search.sh.
+// Weights of the score, tuned with the query sets of .ci/e2e/94-search.sh.
 const (
-	weightText     = 3.0  // bm25, as part of the best one's
-	weightTitle    = 6.0  // how much of title and query are the same
-	weightSegment  = 2.0  // how much of the path's last segment and query are
-	weightLinks    = 0.25 // per e-fold of pages that link here
-	weightAsTyped  = 1.0  // title and query, without stems
+	weightText     = 3.0  // bm25, relative to the best candidate
+	weightTitle    = 6.0  // overlap of title and query
+	weightSegment  = 2.0  // overlap of last path segment and query
+	weightLinks    = 0.25 // per factor e of pages that link here
+	weightAsTyped  = 1.0  // overlap of title and query, unstemmed
 	columnWeights  = `4.0, 2.0, 1.0, 1.0`
 	mostCandidates = 200
-	// mostWeighed is how many pages bm25 is asked of, or a fifteenth of all: the
-	// first that were discovered, which are near to the seed. More than that have a
-	// word only if it tells nothing.
+	// mostWeighed is the least limit on the pages scored by bm25; the limit grows to a
+	// fifteenth of all pages. The first discovered are scored, which are near the seed. Only
+	// words without significance are on more pages.
 	mostWeighed = 800
-	// fewestFound is how many pages that have all words of a question are enough.
+	// fewestFound is how many pages with all words of a question suffice.
 	fewestFound = 30
 )
 
-// rank orders candidates, the best first.
+// rank sorts candidates, best first.
 func (s *Searcher) rank(ctx context.Context, list []candidate, terms []term) error {
 	best := 0.0
 	for i := range list {
@@ -71,9 +71,8 @@ func matchRaw(t *term, word string) bool { return t.raw == word || t.begins(word
 
 func (t *term) begins(word string) bool { return t.begin != "" && strings.HasPrefix(word, t.begin) }
 
-// cover is how much words and query are the same: the weight of what is in
-// both, as part of the weight of what is in either. weigh are the stems by which
-// the words weigh.
+// cover measures the overlap of words and query: the weight of what is in both, divided by the
+// weight of what is in either. weigh are the stems that give the words their weight.
 func cover(words, weigh []string, terms []term, match func(*term, string) bool, idf *idfs) float64 {
 	if len(words) == 0 || len(words) != len(weigh) || len(terms) == 0 {
 		return 0
@@ -106,7 +105,7 @@ func cover(words, weigh []string, terms []term, match func(*term, string) bool, 
 	return both / either
 }
 
-// idfs are how telling words of titles are: rare ones tell more.
+// idfs are the inverse document frequencies of words in titles.
 type idfs struct {
 	s    *Searcher
 	ctx  context.Context
@@ -120,7 +119,7 @@ func (s *Searcher) idf(ctx context.Context) *idfs {
 
 func (f *idfs) of(stem string) float64 { return math.Log(1 + (f.docs+1)/(f.count(stem)+1)) }
 
-// ofTerm is that of a word of the query: all its stems together.
+// ofTerm returns the frequency weight of a query word, over all its stems.
 func (f *idfs) ofTerm(t *term) float64 {
 	n := 0.0
 	for stem := range t.stems {
@@ -129,7 +128,7 @@ func (f *idfs) ofTerm(t *term) float64 {
 	return math.Log(1 + (f.docs+1)/(n+1))
 }
 
-// maxTitles bounds how many counts are remembered.
+// maxTitles is the most counts cached.
 const maxTitles = 100_000
 
 func (f *idfs) count(stem string) float64 {

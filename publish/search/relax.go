@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// asking are words of questions, beside the common ones: they say nothing of what is
-// asked for.
+// asking are words of questions that, like common words, say nothing about the subject.
 var asking = strings.Fields("how what why which when where who whose do does did can could should must have has " +
 	"i my me we our you your they them there so if then while without whenever whether " +
 	"wie was warum welche welcher welches welchem wann wo wer wozu kann können darf muss soll " +
@@ -15,7 +14,7 @@ var asking = strings.Fields("how what why which when where who whose do does did
 	"как что почему какой какая какое какие каком какому где когда кто чем зачем " +
 	"можно ли нужно мне мой моя мои я мы у о об быть есть как какво защо кой коя кое кои къде кога мога ми аз ли")
 
-// bare are the words of a query that are no more than words.
+// bare counts the single words of a query.
 func (q *query) bare() (n int) {
 	for i := range q.units {
 		if q.units[i].bare() {
@@ -25,7 +24,7 @@ func (q *query) bare() (n int) {
 	return n
 }
 
-// asks says whether a query has a word that asks.
+// asks reports whether a query contains a word of asking.
 func (q *query) asks() bool {
 	return slices.ContainsFunc(q.units, func(u unit) bool {
 		return u.bare() &&
@@ -33,8 +32,8 @@ func (q *query) asks() bool {
 	})
 }
 
-// telling is a query without the words that every question has; the query itself
-// where nothing would be left of it.
+// telling returns a query without common words and words of asking; the query itself if nothing
+// would be left.
 func (q query) telling() query {
 	units := slices.DeleteFunc(slices.Clone(q.units), func(u unit) bool {
 		return u.bare() && (common[u.words[0].word] != nil || slices.Contains(asking, u.words[0].word))
@@ -45,8 +44,8 @@ func (q query) telling() query {
 	return q
 }
 
-// relaxed finds pages for a question, of whose words few pages have all: those that
-// have all the telling words, and where these are few, those that have some.
+// relaxed finds pages for a question of which few pages have all words: pages with all
+// significant words and, if these are few, pages with some of them.
 func (s *Searcher) relaxed(ctx context.Context, asked query, langs []string, w wanted) (list []candidate, terms []term,
 	_ wanted, err error) {
 	asked = asked.telling()

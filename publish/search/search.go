@@ -14,8 +14,8 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Searcher answers queries about one archive. It may be used from any number of
-// goroutines; they take turns but for reading snippets.
+// Searcher answers queries about an archive. It is safe for concurrent use; queries are
+// serialized except for reading snippets.
 type Searcher struct {
 	a *storage.Archive
 	o Options
@@ -23,14 +23,14 @@ type Searcher struct {
 	db *sql.DB
 	mu sync.Mutex // guards all below
 
-	titles     map[string]float64 // stem → in how many titles it is
+	titles     map[string]float64 // by stem: the number of titles that have it
 	titleCount *sql.Stmt
 	docs       int
-	langs      []string // of the documents, the most frequent first
+	langs      []string // languages of the documents, most frequent first
 }
 
-// Open brings the index up to date and opens it for queries. Archive and catalog
-// are to be closed after the searcher.
+// Open updates the index and opens it for queries. The searcher must be closed before archive
+// and catalog.
 func Open(ctx context.Context, c *catalog.Catalog, a *storage.Archive, o Options) (*Searcher, error) {
 	if err := Update(ctx, c, a, o); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func Open(ctx context.Context, c *catalog.Catalog, a *storage.Archive, o Options
 	return Attach(ctx, c, a, o)
 }
 
-// Attach opens the index for queries as it is.
+// Attach opens the index for queries without updating it.
 func Attach(ctx context.Context, c *catalog.Catalog, a *storage.Archive, o Options) (*Searcher, error) {
 	o.defaults()
 	s := &Searcher{a: a, o: o, db: c.DB()}
@@ -49,10 +49,10 @@ func Attach(ctx context.Context, c *catalog.Catalog, a *storage.Archive, o Optio
 	return s, s.counts(ctx)
 }
 
-// Close ends the use of the index.
+// Close closes the searcher, but not the catalog.
 func (s *Searcher) Close() error { return s.titleCount.Close() }
 
-// counts reads what there is to search.
+// counts reads the number of documents and their languages.
 func (s *Searcher) counts(ctx context.Context) error {
 	rows, err := s.db.QueryContext(ctx, `SELECT lang, count(*) FROM docs GROUP BY lang ORDER BY 2 DESC, 1`)
 	if err != nil {
@@ -71,25 +71,25 @@ func (s *Searcher) counts(ctx context.Context) error {
 	return rows.Err()
 }
 
-// Documents is how many pages can be found.
+// Documents returns the number of indexed pages.
 func (s *Searcher) Documents() int { return s.docs }
 
-// Query is what is asked.
+// Query is a search query.
 type Query struct {
-	Text  string // see docs/search.md for what it may hold
-	Limit int    // hits at most; 0 is 10
-	Skip  int    // hits before the first one; at most MaxSkip
-	Lang  string // only pages of this language; "" is any
+	Text  string // for the syntax see docs/search.md
+	Limit int    // most hits; 0: 10
+	Skip  int    // hits to skip, at most MaxSkip
+	Lang  string // only pages in this language; "": any
 }
 
-// Found are hits, and how many documents have what was asked for. Of these, some whose
-// time is over since they were indexed may be none.
+// Found is the result of a search. Total may include documents whose permit has expired since
+// they were indexed.
 type Found struct {
 	Hits  []Hit
 	Total int
 }
 
-// Hit is a page that was found.
+// Hit is a page found by a search.
 type Hit struct {
 	URL      string
 	Title    string
@@ -104,10 +104,10 @@ type Hit struct {
 // Piece is a part of a snippet.
 type Piece struct {
 	Text   string
-	Marked bool // it was asked for
+	Marked bool // it matches the query
 }
 
-// Pieces are a snippet cut at its marks.
+// Pieces splits a snippet at its marks.
 func (s Snippet) Pieces() (list []Piece) {
 	at := 0
 	for _, m := range s.Marks {
@@ -120,13 +120,13 @@ func (s Snippet) Pieces() (list []Piece) {
 	return list
 }
 
-// MaxLimit bounds the hits of one query, and MaxSkip those before them.
+// MaxLimit is the most hits of a query, MaxSkip the most hits skipped.
 const (
 	MaxLimit = 1000
 	MaxSkip  = 10_000
 )
 
-// Search finds pages. A query that asks for nothing finds nothing.
+// Search finds pages. An empty query finds nothing.
 func (s *Searcher) Search(ctx context.Context, q Query) (found Found, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 10
@@ -145,8 +145,7 @@ func (s *Searcher) Search(ctx context.Context, q Query) (found Found, err error)
 	return found, err
 }
 
-// candidates are the best of the pages that have what was asked for, the best first,
-// and how many there are in all.
+// candidates returns the best matching pages, best first, and the number of all.
 func (s *Searcher) candidates(ctx context.Context, q Query) ([]candidate, []term, int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,13 +161,13 @@ func (s *Searcher) candidates(ctx context.Context, q Query) ([]candidate, []term
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	// In whole steps, so that one page of hits continues the other.
+	// Rounded up, so that consecutive pages of hits use the same candidates.
 	most := max(mostCandidates, q.Skip+q.Limit+mostCandidates-1) / mostCandidates * mostCandidates
 	w := wanted{expr: expr, most: most, sites: asked.sites, lang: lang}
 	list, err := s.ask(ctx, w)
 	if err == nil && len(list) == w.most && expr != "" {
-		// Among so many, those with the words in title or URL may be missing. Rank
-		// tells these by their titles: bm25 would cost as much again.
+		// With so many, pages that have the words in title or URL may be missing, so they are
+		// added. rank sorts them by title; bm25 would double the cost.
 		var more []candidate
 		more, err = s.ask(ctx, wanted{expr: "{title url} : (" + expr + ")", named: true, most: 2 * w.most,
 			sites: w.sites, lang: lang})
@@ -201,16 +200,16 @@ func union(list, more []candidate) []candidate {
 	return list
 }
 
-// wanted is which candidates are asked for.
+// wanted is a request for candidates.
 type wanted struct {
-	expr  string // "" is all pages of the sites
-	named bool   // in the order of discovery, without bm25
+	expr  string // "": all pages of the sites
+	named bool   // in order of discovery, without bm25
 	most  int
 	sites []string
 	lang  string
 }
 
-// conditions are those on the pages themselves.
+// conditions returns the SQL conditions on the pages.
 func (w *wanted) conditions() (sql string, args []any) {
 	where := []string{"1"}
 	for _, site := range w.sites {
@@ -223,7 +222,7 @@ func (w *wanted) conditions() (sql string, args []any) {
 	return strings.Join(where, " AND "), args
 }
 
-// matching are all pages that have what is wanted, as what follows FROM.
+// matching returns the FROM clause for all matching pages.
 func (w *wanted) matching() (sql string, args []any) {
 	condition, args := w.conditions()
 	switch {
@@ -235,7 +234,7 @@ func (w *wanted) matching() (sql string, args []any) {
 	return `idx JOIN docs d ON d.id = idx.rowid WHERE idx MATCH ? AND ` + condition, append([]any{w.expr}, args...)
 }
 
-// query gives the ids and scores of the candidates among so many documents.
+// query returns the SQL query for ids and scores of candidates, given the number of documents.
 func (w *wanted) query(docs int) (sql string, args []any) {
 	from, args := w.matching()
 	if w.expr == "" {
@@ -250,7 +249,7 @@ func (w *wanted) query(docs int) (sql string, args []any) {
 		append(args, weighed, w.most)
 }
 
-// ask gets the candidates: the best by bm25, or as they were discovered.
+// ask returns candidates: the best by bm25, or the first discovered.
 func (s *Searcher) ask(ctx context.Context, w wanted) (list []candidate, err error) {
 	inner, args := w.query(s.docs)
 	rows, err := s.db.QueryContext(ctx, `SELECT d.id, d.n, d.url, d.title, d.lang, d.raws, d.stems, d.last,
@@ -273,8 +272,8 @@ func (s *Searcher) ask(ctx context.Context, w wanted) (list []candidate, err err
 	return list, rows.Err()
 }
 
-// hits are the candidates that are wanted and may be found now, with their snippets;
-// hidden are those before the last that may not.
+// hits returns the requested candidates that may still be found, with their snippets; hidden
+// counts those before the last that may not.
 func (s *Searcher) hits(ctx context.Context, list []candidate, terms []term, q Query) (hits []Hit,
 	hidden int, err error) {
 	var shown []shown
@@ -303,8 +302,8 @@ func (s *Searcher) hits(ctx context.Context, list []candidate, terms []term, q Q
 	return hits, hidden, s.snippets(ctx, hits, shown, terms)
 }
 
-// permitted reads the visit behind a candidate, if it may be found now and still
-// stands for its URL, and how much of its text may be shown.
+// permitted reads the visit of a candidate, if it is still current and may be found, and how
+// much of its text may be shown.
 func (s *Searcher) permitted(c *candidate) (*crawllog.Visit, int, error) {
 	visits, err := s.a.VisitsOf(uint64(c.id))
 	if err != nil {

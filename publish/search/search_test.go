@@ -78,7 +78,7 @@ Location: /roses
 <title>evil ` + "\x1b[31m" + ` title</title><p>platypus ` + "\x1b]0;x\x07" + ` text
 `
 
-// index crawls the site and opens its search at a time.
+// index crawls the site and opens its search with a clock.
 func index(t *testing.T, now func() time.Time) (*search.Searcher, *storage.Archive, *catalog.Catalog, string) {
 	t.Helper()
 	s, seed := crawltest.Site(t, site)
@@ -98,7 +98,7 @@ func index(t *testing.T, now func() time.Time) (*search.Searcher, *storage.Archi
 	return x, a, cat, s.Origin
 }
 
-// found are the paths of the hits, the best first.
+// found returns the paths of the hits, best first.
 func found(t *testing.T, x *search.Searcher, origin, query string) string {
 	t.Helper()
 	hits, err := x.Search(t.Context(), search.Query{Text: query})
@@ -175,7 +175,7 @@ func TestPermits(t *testing.T) {
 		"elephant":     "",
 		"hippopotamus": "hippopotamus",
 		"rhinoceros":   "open rhinoceros … open end",
-		"crocodile":    "open rhinoceros … open end", // it is searched, and not shown
+		"crocodile":    "open rhinoceros … open end", // searched, but not shown
 		"antelope":     "antelope",                   // the page, not the picture
 	} {
 		hits, err := x.Search(t.Context(), search.Query{Text: query})
@@ -187,8 +187,8 @@ func TestPermits(t *testing.T) {
 	if got := found(t, x, origin, "giraffe"); got != "" {
 		t.Errorf("from unavailable_after on: found %q", got)
 	}
-	// A page that was indexed and is forbidden meanwhile is not found either: a
-	// query asks again.
+	// A page that was indexed and is forbidden since is not found either: each query checks the
+	// permits.
 	if _, err := cat.DB().Exec(`INSERT INTO docs SELECT id >> 20, 0, id & 1048575, url, 'zebra', 'en', 0, 'zebra', 'zebra', '' FROM captures WHERE url LIKE '%/noindex';
 		INSERT INTO idx(rowid, title, head, body, url) SELECT id, 'zebra', '', 'zebra', '' FROM docs WHERE title = 'zebra'`); err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func TestSnippetMarks(t *testing.T) {
 	}
 }
 
-// Documents and postings are the same number, whatever comes and goes.
+// There are always as many documents as rows in the full-text index.
 func TestIndexIsWhole(t *testing.T) {
 	x, a, cat, origin := index(t, time.Now)
 	before := x.Documents()
@@ -257,8 +257,8 @@ func TestIndexIsWhole(t *testing.T) {
 	}
 }
 
-// An index that is built beside a crawl, and over rounds that change pages, counts
-// links as one that is built when all is there.
+// An index that is updated during a crawl, and over rounds that change pages, counts links like
+// one that is built at the end.
 func TestAnIndexBuiltOnTheWayIsTheSame(t *testing.T) {
 	s, seed := crawltest.Site(t, site)
 	dir, cache := filepath.Join(t.TempDir(), "archive"), t.TempDir()
@@ -305,7 +305,7 @@ func TestAnIndexBuiltOnTheWayIsTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, pages := range []int{2, 5, 0} { // as a crawl goes on
+		for _, pages := range []int{2, 5, 0} { // as a crawl proceeds
 			crawltest.Archive(t, dir, seed, func(o *crawler.Options) {
 				if o.Limits.Pages = pages; i > 0 && pages == 2 {
 					o.Limits.Pages, o.Round = 0, &revisit.Options{}

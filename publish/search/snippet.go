@@ -13,16 +13,16 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// snippetLength is how long a snippet is at most, in characters.
+// snippetLength is the maximum length of a snippet in characters.
 const snippetLength = 220
 
-// Snippet is a part of a page's text with the words of the query in it.
+// Snippet is a part of a page's text with words of the query.
 type Snippet struct {
 	Text  string
-	Marks [][2]int // words that were asked for, from and to in octets of Text
+	Marks [][2]int // octet ranges in Text that match the query
 }
 
-// shown is a page whose snippet is to be read.
+// shown is a page whose snippet has to be read.
 type shown struct {
 	body *crawllog.Visit
 	most int // characters
@@ -35,7 +35,7 @@ func newShown(body *crawllog.Visit, permitted int) shown {
 	return shown{body, min(permitted, snippetLength)}
 }
 
-// snippets reads the snippets of hits from the archive, some at a time.
+// snippets reads the snippets of hits from the archive, several concurrently.
 func (s *Searcher) snippets(ctx context.Context, hits []Hit, list []shown, terms []term) error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(hits))
@@ -64,7 +64,7 @@ func (s *Searcher) snippet(ctx context.Context, p shown, terms []term, lang stri
 	return m.best(t.title, t.blocks), nil
 }
 
-// marker finds the part of a text that has the most of what was asked for.
+// marker finds the part of a text with most words of the query.
 type marker struct {
 	terms  []term
 	lang   string
@@ -72,14 +72,14 @@ type marker struct {
 	tokens tokenizer
 }
 
-// mark is a word that was asked for.
+// mark is a match of a query word.
 type mark struct {
 	from, to int
 	term     int
 }
 
-// best is the best snippet of a text; its beginning if no word is in it; the title says itself already. Of
-// equals, the first.
+// best returns the best snippet of a text, the first among equals; the beginning of the text if
+// nothing matches. Blocks that repeat the title are ignored.
 func (m *marker) best(title string, blocks []htmlmeta.Block) Snippet {
 	var first, best Snippet
 	most := 0
@@ -97,7 +97,7 @@ func (m *marker) best(title string, blocks []htmlmeta.Block) Snippet {
 			}
 		}
 		if most >= 2*len(m.terms) {
-			break // all of them, and near each other
+			break // all words near each other: nothing can be better
 		}
 	}
 	if most == 0 {
@@ -106,8 +106,7 @@ func (m *marker) best(title string, blocks []htmlmeta.Block) Snippet {
 	return best
 }
 
-// visible is the text of a block that may be shown, and the words in it that
-// were asked for.
+// visible returns the displayable text of a block, and the matches in it.
 func (m *marker) visible(b *htmlmeta.Block) (text string, marks []mark) {
 	if text = b.Text; len(b.Hidden) > 0 {
 		text = strings.Trim(strings.Join(strings.Fields(b.Shown(" … ")), " "), "… ")
@@ -133,8 +132,8 @@ func (m *marker) matches(t *term, k token) bool {
 	return t.stems[k.in(m.lang)] || t.begin != "" && t.begins(fold(k.word))
 }
 
-// worth is how many different words stand within a snippet's length behind a
-// mark, doubled, less one if they are not all.
+// worth is twice the number of different words within a snippet's length after a mark, less one
+// for headings and short texts.
 func (m *marker) worth(b *htmlmeta.Block, text string, marks []mark, from int) int {
 	seen := map[int]bool{}
 	end := marks[from].from + m.most
@@ -146,12 +145,12 @@ func (m *marker) worth(b *htmlmeta.Block, text string, marks []mark, from int) i
 	}
 	n := 2 * len(seen)
 	if len(text) < 60 || b.Head {
-		n-- // a heading says less than what stands below it
+		n-- // the text below a heading says more
 	}
 	return n
 }
 
-// cut is the part of a text about a mark, of whole words where that can be.
+// cut returns the part of a text around a mark, at word boundaries if possible.
 func (m *marker) cut(text string, marks []mark, at int) Snippet {
 	from := 0
 	if utf8.RuneCountInString(text) > m.most && at < len(marks) {
@@ -177,7 +176,7 @@ func (m *marker) cut(text string, marks []mark, at int) Snippet {
 	return s
 }
 
-// start is where a snippet begins: some words before the mark.
+// start returns where the snippet begins: some words before the mark.
 func (m *marker) start(text string, marks []mark, at int) int {
 	before := min(marks[at].from, m.most/4)
 	from := marks[at].from - before

@@ -25,19 +25,18 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// snowball are the stemmers by language.
+// snowball are the Snowball stemmers by language.
 var snowball = map[string]func(*snowballstem.Env) bool{
 	"da": danish.Stem, "nl": dutch.Stem, "en": english.Stem, "fi": finnish.Stem, "fr": french.Stem,
 	"de": german.Stem, "hu": hungarian.Stem, "it": italian.Stem, "no": norwegian.Stem, "pt": portuguese.Stem,
 	"ro": romanian.Stem, "ru": russian.Stem, "es": spanish.Stem, "sv": swedish.Stem, "tr": turkish.Stem,
 }
 
-// maxWord bounds a word in the index, in octets.
+// maxWord is the maximum length of an indexed word, in octets.
 const maxWord = 64
 
-// stem is the word as it stands in the index, from one in a page of a language.
-// The script of the word decides with it: Latin words in a Russian page are
-// taken for English.
+// stem returns the indexed form of a word from a page in a language. The script of the word
+// matters too: Latin words in a Russian page are stemmed as English.
 func stem(word, lang string) string {
 	lang = stemLanguage(word, lang)
 	if lang == "" && isPlainWord(word) {
@@ -46,7 +45,7 @@ func stem(word, lang string) string {
 	return cutWord(fold(stemIn(word, lang)))
 }
 
-// stemLanguage is whose stemmer a word goes through; "" is none.
+// stemLanguage returns the language whose stemmer is used for a word; "": none.
 func stemLanguage(word, lang string) string {
 	r, _ := utf8.DecodeRuneInString(word)
 	switch {
@@ -66,14 +65,14 @@ func stemLanguage(word, lang string) string {
 	return ""
 }
 
-// isCyrillic lists languages whose Cyrillic words are not to be taken for
-// Russian, and Russian. Those without a stemmer stay as they are.
+// isCyrillic reports whether a language is written in Cyrillic. Words of those without a
+// stemmer are not stemmed as Russian.
 func isCyrillic(lang string) bool { return slices.Contains(cyrillic, lang) }
 
 var cyrillic = strings.Fields("ru bg uk be sr mk kk ky mn tg")
 
-// isLatin says whether a language is written in Latin letters, so that its
-// words are not to be taken for English.
+// isLatin reports whether a language is written in Latin letters; if so, its words are not
+// stemmed as English.
 func isLatin(lang string) bool { return !isCyrillic(lang) && !slices.Contains(otherScripts, lang) }
 
 var otherScripts = strings.Fields("el he ar fa ur hi bn ta te ka hy am zh ja ko th lo km my")
@@ -86,7 +85,7 @@ func stemIn(word, lang string) string {
 	if f == nil {
 		return word
 	}
-	if lang == "ro" { // Snowball knows the letters with a cedilla, pages have the comma
+	if lang == "ro" { // Snowball expects a cedilla where pages have the comma below
 		word = strings.NewReplacer("ș", "ş", "ț", "ţ").Replace(word)
 	}
 	env := snowballstem.NewEnv(word)
@@ -97,7 +96,7 @@ func stemIn(word, lang string) string {
 	return word
 }
 
-// isPlainWord says whether fold leaves a word as it is.
+// isPlainWord reports whether a word is ASCII, so that fold leaves it unchanged.
 func isPlainWord(word string) bool {
 	for i := range len(word) {
 		if word[i] >= utf8.RuneSelf {
@@ -110,7 +109,7 @@ func isPlainWord(word string) bool {
 var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ı", "i", "þ", "th",
 	"ð", "d", "ς", "σ")
 
-// fold takes accents off, but not off Cyrillic letters, where й is no и.
+// fold removes accents, except from Cyrillic letters, where й is not и.
 func fold(word string) string {
 	if isPlainWord(word) {
 		return word

@@ -9,39 +9,38 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// token is a word where it stands in a text.
+// token is a word at its position in a text.
 type token struct {
 	*form
-	from, to int  // octets of the text
-	pair     bool // two letters of a script that writes no blanks between words
-	last     bool // of such a run, the last letter alone
+	from, to int  // octet offsets in the text
+	pair     bool // two letters of a script without blanks between words
+	last     bool // the single last letter of such a run
 }
 
-// form is a word as it is remembered.
+// form is a cached word.
 type form struct {
-	key   string // in lower case
-	word  string // the same, composed; not stemmed
-	lang  string // of the page it was last stemmed for
+	key   string // lower case
+	word  string // normalized key; not stemmed
+	lang  string // the language that stem is for
 	stem  string
-	noted bool // the index has it with this stem
+	noted bool // the index has the word with this stem
 }
 
-// tokenizer cuts texts into words, and remembers them. It is for one goroutine.
+// tokenizer splits texts into words and caches them. It is not safe for concurrent use.
 type tokenizer struct {
 	turkish bool // İ and ı are the letters of i and I
 	buf     []byte
 	forms   map[string]*form
-	recent  [1 << 12]*form // those of them that came last, by hash: most words of a text are few
+	recent  [1 << 12]*form // cache of forms by hash, since few words make up most of a text
 }
 
-// maxForms bounds how many words are remembered.
+// maxForms is the most words cached.
 const maxForms = 100_000
 
-// each gives the words of a text: runs of letters, digits and marks. All else
-// parts words, full stop and underscore too, but for an apostrophe between
-// Cyrillic letters. Runs of Han, kana, hangul, Thai and the like are given as
-// pairs of letters, and the last letter alone, so that a search for one letter
-// finds all.
+// each calls give with the words of a text: runs of letters, digits and marks. Everything else
+// separates words, including full stop and underscore, except an apostrophe between Cyrillic
+// letters. Runs of Han, kana, hangul, Thai and similar scripts are given as overlapping pairs
+// of letters, and then the last letter alone, so that searches for a single letter work.
 func (t *tokenizer) each(text string, give func(token)) {
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -61,7 +60,7 @@ func (t *tokenizer) each(text string, give func(token)) {
 	}
 }
 
-// lowerOf are the ASCII letters and digits that words are of, in lower case; 0 for all else.
+// lowerOf maps ASCII letters and digits to lower case, and everything else to 0.
 var lowerOf = func() (table [256]byte) {
 	for _, c := range []byte("0123456789abcdefghijklmnopqrstuvwxyz") {
 		table[c], table[bytes.ToUpper([]byte{c})[0]] = c, c
@@ -73,14 +72,14 @@ func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || unicode.Is(unicode.No, r)
 }
 
-// isUnspaced says whether a script writes no blanks between words. Hangul does,
-// but what it puts between them are whole phrases.
+// isUnspaced reports whether a script has no blanks between words. Hangul counts too, since its
+// blanks separate phrases.
 func isUnspaced(r rune) bool {
 	return r >= 0x0E00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー')
 }
 
-// run gives the word that begins at from, and where it ends.
+// run calls give with the word that begins at from, and returns where it ends.
 func (t *tokenizer) run(text string, from int, give func(token)) int {
 	t.buf = t.buf[:0]
 	i, plain := from, true
@@ -126,13 +125,13 @@ func (t *tokenizer) run(text string, from int, give func(token)) int {
 	return i
 }
 
-// apostrophe says whether what follows one is a Cyrillic letter.
+// apostrophe reports whether a Cyrillic letter follows.
 func apostrophe(rest string) bool {
 	r, _ := utf8.DecodeRuneInString(rest)
 	return unicode.Is(unicode.Cyrillic, r)
 }
 
-// lower is a letter in lower case as words are compared.
+// lower lower-cases a letter for comparison.
 func lower(r rune) rune {
 	switch r {
 	case 'ё', 'Ё':
@@ -143,7 +142,7 @@ func lower(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// word is what buf holds, composed.
+// word returns the form of the word in buf.
 func (t *tokenizer) word(plain bool) *form {
 	h := uint32(2166136261) // FNV-1a
 	for _, c := range t.buf {
@@ -168,7 +167,7 @@ func (t *tokenizer) word(plain bool) *form {
 	return f
 }
 
-// in is the word as it stands in the index, from a page of a language.
+// in returns the indexed form of the word in a page of a language.
 func (f *form) in(lang string) string {
 	if f.stem == "" || f.lang != lang {
 		f.lang, f.stem, f.noted = lang, stem(f.word, lang), false
@@ -176,21 +175,21 @@ func (f *form) in(lang string) string {
 	return f.stem
 }
 
-// composed is a word in the form of compatibility (NFKC), where a ligature is its
-// letters. Of Cyrillic words the marks of stress come off.
+// composed normalizes a word (NFKC, which decomposes ligatures), and removes stress marks from
+// Cyrillic words.
 func composed(w string) string {
 	r, _ := utf8.DecodeRuneInString(w)
 	cyrillic := unicode.Is(unicode.Cyrillic, r)
 	return strings.Map(func(r rune) rune {
 		switch r = lower(r); {
 		case cyrillic && (r == 0x0300 || r == 0x0301), !isWordRune(r):
-			return -1 // a letter may be made of words and the blanks between them
+			return -1 // NFKC may expand a letter to words with blanks
 		}
 		return r
 	}, norm.NFKC.String(w))
 }
 
-// pairs gives the letters of a run two by two.
+// pairs calls give with the letters of a run in overlapping pairs.
 func (t *tokenizer) pairs(text string, from int, give func(token)) int {
 	before, start := rune(0), from
 	i := from

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The vectors are those published with Lucene's implementation of the stemmer.
+// The test vectors are those published with Lucene's implementation of the stemmer.
 func TestBulgarian(t *testing.T) {
 	for want, words := range map[string]string{
 		"град":       "град града градът градове градовете",
@@ -42,7 +42,7 @@ func TestBulgarian(t *testing.T) {
 	}
 }
 
-// Forms of a word have one stem, in each language that has a stemmer.
+// In each language with a stemmer, the forms of a word have one stem.
 func TestStem(t *testing.T) {
 	for lang, words := range map[string]string{
 		"en": "connection connections connected", "de": "häuser häusern", "fr": "continuer continuait continuée",

@@ -1,5 +1,5 @@
-// Package crawltest is what tests of whole crawls, and of what is made of their
-// archives, share: a site, one run, and an archive checked by verify.
+// Package crawltest is shared by tests of complete crawls and of outlets: it serves a site,
+// runs a crawl, and verifies the archive.
 package crawltest
 
 import (
@@ -21,7 +21,7 @@ import (
 	"curtsy/storage"
 )
 
-// Site serves a site, written as sitetest.Parse reads it, until the test ends.
+// Site serves a site in the format of sitetest.Parse until the test ends.
 func Site(t testing.TB, text string) (*sitetest.Site, weburl.URL) {
 	t.Helper()
 	s, err := sitetest.Parse([]byte(text))
@@ -35,15 +35,15 @@ func Site(t testing.TB, text string) (*sitetest.Site, weburl.URL) {
 	return s, weburl.MustParse(s.Origin + "/")
 }
 
-// Archive crawls the site of the seed, without pauses but for what change says, to
-// its end into dir, which may hold an archive of it.
+// Archive crawls the site of the seed to its end into dir, which may have an archive of it,
+// without delays unless change sets them.
 func Archive(t testing.TB, dir string, seed weburl.URL, change ...func(*crawler.Options)) {
 	t.Helper()
 	o := crawler.Options{Seed: seed, RelNofollow: true, Fetch: fetch.Options{AllowHost: seed.Hostname()}}
 	for _, f := range change {
 		f(&o)
 	}
-	Run(t, t.Context(), dir, o, 5*time.Minute) // far beyond what a slow machine takes
+	Run(t, t.Context(), dir, o, 5*time.Minute) // ample for slow machines
 }
 
 // Open opens an archive for reading until the test ends.
@@ -57,8 +57,8 @@ func Open(t testing.TB, dir string) *storage.Archive {
 	return a
 }
 
-// Run makes one run over the archive in dir, which ends by itself within most,
-// or when stop is done.
+// Run runs a crawl on the archive in dir. It must end by itself within most, or when stop is
+// done.
 func Run(t testing.TB, stop context.Context, dir string, o crawler.Options, most time.Duration) crawler.Result {
 	t.Helper()
 	c, err := crawler.Open(dir, o)
@@ -82,8 +82,8 @@ func Run(t testing.TB, stop context.Context, dir string, o crawler.Options, most
 	return r
 }
 
-// Sound verifies an archive, then cuts off what a kill left in
-// flight, as the next crawl does.
+// Sound verifies an archive, then truncates incomplete records of a killed crawl, as the next
+// crawl does.
 func Sound(t testing.TB, dir string) {
 	t.Helper()
 	report, err := verify.Archive(dir, nil)
@@ -105,7 +105,7 @@ func Sound(t testing.TB, dir string) {
 	}
 }
 
-// Unpacked is an archive that stands in a .tar.gz, in a directory of the test.
+// Unpacked extracts an archive from a .tar.gz into a temporary directory of the test.
 func Unpacked(t testing.TB, name string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "archive")

@@ -14,8 +14,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// piece is what bombs are made of: it compresses to next to nothing, and
-// ends with a link that nobody must take for one of a page cut there.
+// piece is the content of bombs. It compresses extremely well, and ends with a link that must
+// not be read from a page truncated there.
 const pieceSize = 16 << 20
 
 var piece = sync.OnceValue(func() []byte { return bytes.Repeat([]byte(" "), pieceSize) })
@@ -61,13 +61,14 @@ func zip(s string) string {
 	return b.String()
 }
 
-// members is a gzip body of many members.
+// members is a gzip body with many members.
 func members(n int) func() string {
 	one := zip("")
 	return func() string { return zip("<a href=good>x</a>") + rep(one, n) }
 }
 
-// undecoded is a fixture whose first page is kept, and failed: nobody can say what it is.
+// undecoded marks a fixture whose first page is archived but failed, since it cannot be
+// decoded.
 func undecoded(f *Fixture) *Fixture {
 	f.Want[""] = failed + "fetch: the body cannot be decoded to its end"
 	return f

@@ -2,7 +2,7 @@ package hostile
 
 import "sync"
 
-// Bodies of the kinds that protect sites from crawlers, written for the test.
+// Bodies in the style of services that protect sites from crawlers, written for the tests.
 const (
 	checking = `<!DOCTYPE html><html><head><title>Just a moment...</title><meta http-equiv="refresh" content="30"></head><body><h1>Checking your browser before accessing the site.</h1><noscript>Please enable JavaScript and cookies to continue</noscript><a href="never">x</a><script src="/cdn-cgi/challenge-platform/h/b/orchestrate"></script></body></html>`
 	captcha  = `<!DOCTYPE html><html><head><title>Are you a robot?</title></head><body><form action="/captcha" method="post"><div class="g-recaptcha" data-sitekey="x"></div>Please complete the CAPTCHA to continue</form><a href="never">x</a></body></html>`
@@ -10,7 +10,7 @@ const (
 
 func challenges() []*Fixture {
 	var once sync.Map
-	// first answers so for the first visit, and with the page from then on.
+	// first answers the first visit with a challenge, and later visits with the page.
 	first := func(status int, header, body string) Answer {
 		return func(c *Conn) {
 			if _, before := once.LoadOrStore(c.Server.Origin+c.Target, true); before {

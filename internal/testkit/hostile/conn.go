@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Conn is one request and the connection that it came on. An answer writes
-// whatever it likes; the connection is closed behind it unless it is Kept.
+// Conn is a request and its connection. An answer may write anything; the connection is closed
+// afterwards unless the response was complete.
 type Conn struct {
 	Request
 	Server  *Server
@@ -22,13 +22,13 @@ type Conn struct {
 	keep bool
 }
 
-// Raw writes octets as they are.
+// Raw writes s unchanged.
 func (c *Conn) Raw(s string) bool {
 	_, err := io.WriteString(c.Conn, s)
 	return err == nil
 }
 
-// Reply writes a whole, correct response; header lines are separated by "\n".
+// Reply writes a complete, correct response; header lines are separated by "\n".
 func (c *Conn) Reply(status int, header, body string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "HTTP/1.1 %d Whatever\r\n", status)
@@ -46,8 +46,8 @@ func (c *Conn) HTML(format string, args ...any) {
 	c.Reply(200, "Content-Type: text/html; charset=utf-8", fmt.Sprintf(format, args...))
 }
 
-// Forever writes s again and again, until the other side has enough or the
-// server ends; every is the pause between two.
+// Forever writes s repeatedly, with pauses of every, until the client disconnects or the server
+// ends.
 func (c *Conn) Forever(s string, every time.Duration) {
 	for c.Raw(s) {
 		if !c.Wait(every) {
@@ -56,7 +56,7 @@ func (c *Conn) Forever(s string, every time.Duration) {
 	}
 }
 
-// Wait waits, unless the server ends.
+// Wait waits for d; false if the server ends before.
 func (c *Conn) Wait(d time.Duration) bool {
 	if d == 0 {
 		select {
@@ -85,20 +85,20 @@ func (c *Conn) port() string {
 	return port
 }
 
-// Answers of the usual kinds.
+// Common answers.
 
-// html is a page. DIR, ORIGIN, HOST and PORT in it are the server's.
+// html is a page, in which DIR, ORIGIN, HOST and PORT are replaced.
 func html(body string) Answer { return typed("text/html; charset=utf-8", body) }
 
-// typed is a body of a type.
+// typed is a body with a media type.
 func typed(contentType, body string) Answer {
 	return func(c *Conn) { c.Reply(200, "Content-Type: "+contentType, c.expand(body)) }
 }
 
-// raw is a response, octet by octet; the connection is closed behind it.
+// raw is a verbatim response; the connection is closed afterwards.
 func raw(response string) Answer { return func(c *Conn) { c.Raw(c.expand(response)) } }
 
-// redirect leads somewhere.
+// redirect redirects to location.
 func redirect(location string) Answer {
 	return func(c *Conn) { c.Reply(302, "Location: "+c.expand(location), "") }
 }
@@ -120,5 +120,5 @@ func (c *Conn) expand(s string) string {
 	return strings.NewReplacer("DIR", c.Dir, "ORIGIN", c.Server.Origin, "HOST", c.host(), "PORT", c.port()).Replace(s)
 }
 
-// good is a page that must be found in spite of everything.
+// good is a page that must be found in spite of the attack.
 func good(c *Conn) { c.HTML("<title>good</title>a good page, %s", c.Target) }

@@ -23,7 +23,7 @@ import (
 	"curtsy/politeness/rules"
 )
 
-// options are the defaults of the command line, but for waits, which are short.
+// options returns the defaults of the command line with shorter waits.
 func options(t *testing.T, seed string, f *hostile.Fixture) crawler.Options {
 	t.Helper()
 	u := weburl.MustParse(seed)
@@ -39,7 +39,7 @@ func options(t *testing.T, seed string, f *hostile.Fixture) crawler.Options {
 			MaxBody: 64 << 20},
 		Retry: crawler.Retry{Retries: 1, RetryBase: time.Millisecond},
 	}
-	if f != nil && !f.Slow { // a busy machine is no attack
+	if f != nil && !f.Slow { // a slow test machine must not look like an attack
 		o.Fetch.ConnectTimeout, o.Fetch.HeadTimeout, o.Fetch.IdleTimeout, o.Fetch.TotalTimeout = time.Minute,
 			time.Minute, time.Minute, time.Minute
 	}
@@ -52,16 +52,15 @@ func options(t *testing.T, seed string, f *hostile.Fixture) crawler.Options {
 	return o
 }
 
-// hang is when a crawl is taken to hang: far beyond what a slow machine takes.
+// hang is the time after which a crawl counts as hanging, far above what slow machines need.
 const hang = 10 * time.Minute
 
-// crawl crawls to the end of one run.
 func crawl(t *testing.T, dir string, o crawler.Options, most time.Duration) crawler.Result {
 	t.Helper()
 	return crawltest.Run(t, t.Context(), dir, o, most)
 }
 
-// wanted compares what an archive says with what the fixture wants of it.
+// wanted compares the archive with what the fixture expects.
 func wanted(t *testing.T, f *hostile.Fixture, s *hostile.Server, rows map[string]string, reasons map[string]int) {
 	t.Helper()
 	for target, want := range f.Want {
@@ -98,7 +97,7 @@ func wanted(t *testing.T, f *hostile.Fixture, s *hostile.Server, rows map[string
 	}
 }
 
-// told is what an archive says of every URL, by URL: state and reason.
+// told returns the state and reason of every URL of an archive.
 func told(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	rows, err := explain.List(dir)
@@ -116,7 +115,8 @@ func told(t *testing.T, dir string) map[string]string {
 	return m
 }
 
-// explained asks of each URL why; what was not kept as a page has a reason.
+// explained checks that explain gives a reason for each URL that was not fetched or queued, for
+// 50 at most.
 func explained(t *testing.T, dir string, o crawler.Options, rows map[string]string) {
 	t.Helper()
 	n := 0
@@ -141,8 +141,7 @@ func explained(t *testing.T, dir string, o crawler.Options, rows map[string]stri
 var exits = map[crawler.Ending]int{crawler.Done: 0, crawler.Limited: 3, crawler.Stopped: 3, crawler.Refused: 4,
 	crawler.DiskFull: 3}
 
-// Every attack by itself: it ends in time, what it was is said, what is good
-// is found.
+// Every attack by itself: the crawl ends in time, reports the attack, and finds the good pages.
 func TestEachFixture(t *testing.T) {
 	if patience > 1 {
 		t.Skip("one by one: for runs without the race detector, which has TestTheWholeServer")
@@ -152,7 +151,7 @@ func TestEachFixture(t *testing.T) {
 			if testing.Short() && (f.Heavy || f.Most >= 1000 || i%4 != 0) {
 				t.Skip("one in four, and none that is heavy, with -short")
 			}
-			t.Parallel() // most of it is waiting
+			t.Parallel() // mostly waits
 			s, err := hostile.Start("127.0.0.1:0", f)
 			if err != nil {
 				t.Fatal(err)
@@ -189,7 +188,7 @@ func TestTheWholeServer(t *testing.T) {
 	var fast []*hostile.Fixture
 	for _, f := range hostile.Shared() {
 		if patience > 1 && f.Line == 6 {
-			continue // bombs: the race detector makes their server too slow
+			continue // decompression bombs: the race detector makes their server too slow
 		}
 		if !f.Heavy && !f.Cookies && !f.Requisites {
 			fast = append(fast, f)
@@ -222,7 +221,7 @@ func TestTheWholeServer(t *testing.T) {
 	gone(t, before)
 }
 
-// counted: status counts every URL that was refused or failed, by its reason.
+// counted checks that status counts every URL that was refused or failed under its reason.
 func counted(t *testing.T, r crawler.Result, rows map[string]string) {
 	t.Helper()
 	n := 0
@@ -242,13 +241,13 @@ func counted(t *testing.T, r crawler.Result, rows map[string]string) {
 	}
 }
 
-// left counts what a crawl may leave behind: goroutines and open files.
+// left counts what a crawl may leak: goroutines and open files.
 func left() [2]int {
 	files, _ := os.ReadDir("/proc/self/fd")
 	return [2]int{runtime.NumGoroutine(), len(files)}
 }
 
-// gone: no goroutine, file or connection is left over. The server is closed.
+// gone checks that no goroutine, file or connection is left. The server is closed.
 func gone(t *testing.T, before [2]int) {
 	t.Helper()
 	var now [2]int
@@ -262,7 +261,7 @@ func gone(t *testing.T, before [2]int) {
 	t.Errorf("goroutines and open files %v, before %v\n%s", now, before, buf[:runtime.Stack(buf, true)])
 }
 
-// inWords counts reasons as people read them.
+// inWords counts reasons by their text for people.
 func inWords(t judge.Tally) map[string]int {
 	words := map[string]int{}
 	for reason, n := range t {

@@ -19,7 +19,7 @@ func documents() []*Fixture {
 	for i := range 100_000 {
 		fmt.Fprintf(&srcset, "http://other.invalid/%d %dw, ", i, i)
 		if i%1000 == 0 && i > 20_000 {
-			break // beyond that it is the same again
+			break // more of the same
 		}
 	}
 	return []*Fixture{

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMain lets more tests wait at a time than there are processors: nearly
-// all that they do is wait for a server that stalls.
+// TestMain runs more tests in parallel than there are processors, as nearly all of them wait
+// for a stalling server.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "16"); err != nil {

@@ -2,6 +2,5 @@
 
 package hostile_test
 
-// patience is by how much waits are longer where the race detector makes both
-// sides several times as slow.
+// patience is the factor for timeouts under the race detector, which slows down both sides.
 const patience = 5

@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// Server serves fixtures on loopback, over sockets of its own: net/http is
-// too polite for most of them.
+// Server serves fixtures on loopback, on raw sockets, since net/http cannot produce most of the
+// attacks.
 //
-// "/" links to every fixture and, last, to "/last", a good page. Between two
-// fixtures there is one more good page: one fixture's failures are not to be
-// taken for the whole host's.
+// "/" links to every fixture and at the end to "/last", a good page. Between fixtures there is
+// another good page, so that failures of a fixture are not attributed to the whole host.
 type Server struct {
 	Origin   string
 	fixtures []*Fixture
@@ -26,11 +25,11 @@ type Server struct {
 	mu       sync.Mutex
 	conns    map[net.Conn]bool
 	requests map[string]int // by target
-	improper []string       // requests that carried what they must not
+	improper []string       // requests that sent what they must not
 	total    int
 }
 
-// Start serves fixtures on a free loopback port, or on the given address.
+// Start serves fixtures on the given loopback address.
 func Start(address string, fixtures ...*Fixture) (*Server, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -42,7 +41,7 @@ func Start(address string, fixtures ...*Fixture) (*Server, error) {
 	return s, nil
 }
 
-// Close ends the server and every connection, and waits for its goroutines.
+// Close closes the server and all connections, and waits for its goroutines.
 func (s *Server) Close() {
 	close(s.done)
 	s.listener.Close()
@@ -54,7 +53,7 @@ func (s *Server) Close() {
 	s.all.Wait()
 }
 
-// Requests is how often each target was asked for.
+// Requests returns the number of requests by target.
 func (s *Server) Requests() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,8 +64,8 @@ func (s *Server) Requests() map[string]int {
 	return m
 }
 
-// Improper lists requests that carried credentials, a referrer or a body, or
-// asked for another host's page here.
+// Improper lists requests that sent credentials, a referrer or a body, or requested a page of
+// another host.
 func (s *Server) Improper() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +85,7 @@ func (s *Server) accept() {
 	}
 }
 
-// serve answers requests until an answer closes the connection.
+// serve answers the requests of a connection until an answer closes it.
 func (s *Server) serve(c net.Conn) {
 	defer func() {
 		c.Close()
@@ -110,7 +109,7 @@ func (s *Server) serve(c net.Conn) {
 	}
 }
 
-// Request is what was asked.
+// Request is a request as received.
 type Request struct {
 	Method, Target, Host string
 	Header               []string // lines
@@ -146,7 +145,7 @@ func readRequest(in *bufio.Reader) (*Request, error) {
 	}
 }
 
-// Field is the value of a header line.
+// Field returns the value of a header field.
 func (r *Request) Field(name string) string {
 	for _, line := range r.Header {
 		if n, v, _ := strings.Cut(line, ":"); strings.EqualFold(n, name) {
@@ -156,7 +155,7 @@ func (r *Request) Field(name string) string {
 	return ""
 }
 
-// note records a request, and what it must not have carried.
+// note counts a request, and records what it must not have sent.
 func (s *Server) note(c *Conn) {
 	f, _ := s.fixtureOf(c.Target)
 	s.mu.Lock()
@@ -190,7 +189,7 @@ func (s *Server) note(c *Conn) {
 	}
 }
 
-// fixtureOf finds the fixture whose directory holds the target.
+// fixtureOf returns the fixture for a target, and the rest of the target.
 func (s *Server) fixtureOf(target string) (*Fixture, string) {
 	for _, f := range s.fixtures {
 		if rest, ok := strings.CutPrefix(target, f.Dir()); ok {
@@ -219,7 +218,7 @@ func (s *Server) answer(c *Conn) {
 	}
 }
 
-// answer picks the page that answers what follows the directory.
+// answer returns the answer for a target below the fixture's directory.
 func (f *Fixture) answer(rest string) Answer {
 	if a, ok := f.Pages[rest]; ok {
 		return a

@@ -17,10 +17,10 @@ import (
 	"curtsy/internal/testkit/hostile"
 )
 
-// TestSoak crawls the whole server again and again, for as long as
-// HOSTILE_SOAK says (30m, say; with -race once): afterwards no goroutine, file
-// or connection is left, after no round more files than after the first, and
-// memory does not grow from the second third of the rounds to the last.
+// TestSoak crawls the whole server repeatedly for the time in HOSTILE_SOAK (such as 30m; with
+// -race one round): afterwards no goroutine, file or connection is left, no round leaves more
+// files than the first, and memory does not grow from the second third of the rounds to the
+// last.
 func TestSoak(t *testing.T) {
 	length, err := time.ParseDuration(os.Getenv("HOSTILE_SOAK"))
 	if err != nil {
@@ -42,11 +42,11 @@ func TestSoak(t *testing.T) {
 		after = append(after, holding())
 	}
 	gone(t, before)
-	goleak.VerifyNone(t, others) // it waits, and names what is left
+	goleak.VerifyNone(t, others) // waits a while, and names what is left
 	steady(t, after)
 }
 
-// soaked is one round.
+// soaked runs one round.
 func soaked(t *testing.T, dir string, mix []*hostile.Fixture) {
 	t.Helper()
 	s, err := hostile.Start("127.0.0.1:0", mix...)
@@ -64,7 +64,7 @@ func soaked(t *testing.T, dir string, mix []*hostile.Fixture) {
 // held is what the process holds after a round.
 type held struct {
 	heap, resident uint64 // octets
-	sockets        int    // idle connections among them
+	sockets        int    // including idle connections
 	files          int
 }
 
@@ -73,7 +73,7 @@ func (h held) String() string {
 		float64(h.resident)/(1<<20), h.files, h.sockets)
 }
 
-// holding measures, with garbage collected and given back.
+// holding measures after a garbage collection that returns memory to the system.
 func holding() (h held) {
 	runtime.GC()
 	debug.FreeOSMemory()
@@ -90,7 +90,7 @@ func holding() (h held) {
 	return h
 }
 
-// resident is the memory the process has, 0 where there is no /proc.
+// resident returns the resident memory of the process in octets, 0 without /proc.
 func resident() uint64 {
 	b, _ := os.ReadFile("/proc/self/statm")
 	var size, pages uint64
@@ -98,11 +98,10 @@ func resident() uint64 {
 	return pages * uint64(os.Getpagesize())
 }
 
-// margin is what chance may add to a median: a tenth, and some pages.
+// margin is the variation allowed for a median: a tenth plus 4 MiB.
 func margin(n uint64) uint64 { return n/10 + 4<<20 }
 
-// steady compares the last third of the rounds with the second; in the first,
-// caches fill.
+// steady compares the last third of the rounds with the second; caches fill in the first.
 func steady(t *testing.T, after []held) {
 	t.Helper()
 	third := len(after) / 3
@@ -119,7 +118,7 @@ func steady(t *testing.T, after []held) {
 		{"resident memory", func(h held) uint64 { return h.resident }},
 	} {
 		if patience > 1 && m.name != "heap" {
-			continue // the detector's shadow of it only grows
+			continue // the shadow memory of the race detector only grows
 		}
 		was, is := median(second, m.of), median(last, m.of)
 		t.Logf("%s: median of the second third %d kB, of the last %d kB", m.name, was>>10, is>>10)

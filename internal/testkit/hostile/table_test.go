@@ -43,7 +43,7 @@ func TestTable(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(preface)
 	line := 0
-	attacks, results := map[string][]string{}, []string{} // of a section: attacks by what came of them
+	attacks, results := map[string][]string{}, []string{} // of a section: attacks by their result
 	section := func() {
 		for _, result := range results {
 			fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(attacks[result], "; "), result)
@@ -102,7 +102,7 @@ What a site's names and the machine itself can do is in [faults.md](faults.md).
 |---|---|---|
 `
 
-// after is what the page says behind its table.
+// after is the text of the page after its table.
 const after = `
 Of section 5: an answer that nobody asked for ends its connection, and the origin gets no kept connections from then on; what it answered on one is discarded and asked for again. A kept connection is watched for 20 to 250 ms the first four times that it is used again within 100 ms; a server that begins later can have a wrong answer stay until the surplus is seen. With a ` + "`delay`" + ` of 1 s it cannot (` + "`go test ./crawler/fetch -run Unasked`" + `).
 `
@@ -113,7 +113,7 @@ politeness: {max_failures: 1000, max_retry_after: 1s}
 fetch: {connect_timeout: 1s, head_timeout: 1s, idle_timeout: 1s, total_timeout: 5s, max_body: 64MB, retries: 1, retry_base: 10ms}
 `
 
-// measured is what one program did with one fixture.
+// measured is the result of one program for one fixture.
 type measured struct {
 	took   time.Duration
 	memory int64 // octets at the peak
@@ -124,7 +124,7 @@ type measured struct {
 	none   bool
 }
 
-// figures are what a program used, and end is what became of it where it did not end well.
+// figures formats the resources that a program used, and end how it ended unless it ended well.
 func (m measured) figures() string {
 	if m.took < time.Second && m.memory < 50<<20 {
 		return m.end()
@@ -148,7 +148,7 @@ func (m measured) end() string {
 	return strings.Join(list, ", ")
 }
 
-// measure runs a command against a fixture's server, for so long at most.
+// measure runs a command against the server of a fixture, with a time limit.
 func measure(t *testing.T, f *hostile.Fixture, most time.Duration,
 	command func(origin, dir string) *exec.Cmd) (measured, string) {
 	t.Helper()
@@ -179,8 +179,8 @@ func measure(t *testing.T, f *hostile.Fixture, most time.Duration,
 	return m, dir
 }
 
-// peakOf watches the most memory that a process has held. (What wait reports
-// includes the memory of the process that forked it.)
+// peakOf samples the peak memory of a process. (The rusage of wait includes the memory of the
+// process that forked it.)
 func peakOf(pid int, ended chan struct{}) (most int64) {
 	for {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -197,7 +197,7 @@ func peakOf(pid int, ended chan struct{}) (most int64) {
 	}
 }
 
-// curtsy crawls a fixture and says what status says.
+// curtsy crawls a fixture and returns the reasons that status gives.
 func curtsy(t *testing.T, f *hostile.Fixture, bin, config string) measured {
 	t.Helper()
 	m, dir := measure(t, f, 60*time.Second, func(origin, dir string) *exec.Cmd {
@@ -225,7 +225,7 @@ func curtsy(t *testing.T, f *hostile.Fixture, bin, config string) measured {
 	var said []string
 	for _, r := range status.Reasons {
 		if slices.Contains(judge.InVain, r.Rule) {
-			continue // of every site here
+			continue // the same for every site here
 		}
 		short, _, _ := strings.Cut(r.String(), " (")
 		short = strings.ReplaceAll(short, ": unavailable: ", " unavailable, ")
@@ -244,15 +244,15 @@ func curtsy(t *testing.T, f *hostile.Fixture, bin, config string) measured {
 	return m
 }
 
-// anonymous leaves out the server, whose port differs from run to run.
+// anonymous removes the address of the server, whose port differs between runs.
 func anonymous(s string) string {
 	return strings.ReplaceAll(ports.ReplaceAllString(s, "$1:PORT"), "http://127.0.0.1:PORT", "")
 }
 
 var ports = regexp.MustCompile(`([0-9]|\]|localhost):[0-9]{4,5}\b`)
 
-// peers are bounded in memory and in the size of a file, so that what bites
-// them does not bite the machine.
+// peers are run with limits on memory and file size, so that an attack on them does not harm
+// the machine.
 var peers = []func(t *testing.T, f *hostile.Fixture) measured{
 	func(t *testing.T, f *hostile.Fixture) measured {
 		m, _ := measure(t, f, 6*time.Second, func(origin, dir string) *exec.Cmd {

@@ -11,8 +11,8 @@ import (
 	"curtsy/internal/testkit/hostile"
 )
 
-// What a trap rule held back goes through when its budget is raised and the
-// crawl goes on: one setting for each rule.
+// URLs that a trap rule held back are fetched when its budget is raised and the crawl is
+// resumed; there is one setting for each rule.
 func TestRaisedBudgetsLetThrough(t *testing.T) {
 	if testing.Short() {
 		t.Skip("each budget once: TestEachFixture")
@@ -49,7 +49,7 @@ func TestRaisedBudgetsLetThrough(t *testing.T) {
 			}
 			before := len(s.Requests())
 			c.raise(&o.Traps)
-			o.Limits.Pages = first.State.Pages + 100 // some of them may have no end now
+			o.Limits.Pages = first.State.Pages + 100 // some of them may be endless now
 			second := crawl(t, dir, o, hang)
 			if second.Counts.Fetched <= first.Counts.Fetched || len(s.Requests()) <= before {
 				t.Errorf("%d fetched, then %d; %d requests, then %d: %v", first.Counts.Fetched, second.Counts.Fetched,

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// noise is text that differs from seed to seed.
+// noise is pseudo-random text that depends on the seed.
 func noise(seed string, words int) string {
 	h := fnv.New64a()
 	h.Write([]byte(seed))
@@ -92,7 +92,7 @@ func traps() []*Fixture {
 	}
 }
 
-// month links to the months before and after.
+// month links to the previous and next month.
 func month(prefix, layout string) Answer {
 	return func(c *Conn) {
 		t, err := time.Parse(layout, strings.TrimPrefix(c.Target, c.Dir+prefix))
@@ -105,7 +105,7 @@ func month(prefix, layout string) Answer {
 	}
 }
 
-// facets is the list of a shop: every filter can be added to those chosen.
+// facets is the article list of a shop, in which filters can be combined.
 func facets(c *Conn) {
 	_, query, _ := strings.Cut(c.Target, "?")
 	var b strings.Builder
@@ -127,7 +127,7 @@ func facets(c *Conn) {
 	c.HTML("<title>shop</title>%s %s", b.String(), noise(c.Target, 50))
 }
 
-// sessions is a site of ten pages, each linked with a new session.
+// sessions is a site of ten pages, each linked with a new session id.
 func sessions(form string) Answer {
 	return func(c *Conn) {
 		var b strings.Builder
@@ -144,7 +144,7 @@ func mirrored(c *Conn) {
 	c.HTML("<title>tree</title><a href='copy/'>copy</a> <a href='mirror/'>mirror</a> <a href='old/'>old</a> the same page everywhere")
 }
 
-// softBody is a "not found" page with status 200. Its links are all new.
+// softBody is a "not found" page with status 200 and only new links.
 func softBody(c *Conn, echo string) {
 	var b strings.Builder
 	for i := range 5 {
@@ -152,7 +152,7 @@ func softBody(c *Conn, echo string) {
 			strings.ReplaceAll(strings.TrimSpace(noise(fmt.Sprint(echo, i, len(c.Target)), 2)), " ", "-"))
 	}
 	if echo == "" {
-		// The links follow from the address by themselves, so that bodies are the same.
+		// Links relative to the address, so that all bodies are the same.
 		b.Reset()
 		b.WriteString("<a href='s/'>see also</a> <a href='t/'>see also</a> <a href='u/'>see also</a>")
 	}
@@ -163,7 +163,7 @@ func softBody(c *Conn, echo string) {
 // commit is the hash of a commit.
 func commit(n int) string { return fmt.Sprintf("%040x", uint64(n+1)*0x9e3779b97f4a7c15) }
 
-// versions links to a number of commits.
+// versions links to n commits.
 func versions(c *Conn, n int, form string) string {
 	var b strings.Builder
 	for i := range n {

@@ -2,7 +2,7 @@ package hostile
 
 import "fmt"
 
-// fetched and the like begin what Want says.
+// Prefixes of the values of Want.
 const (
 	fetched     = "fetched"
 	unknown     = "unknown"

@@ -2,9 +2,9 @@ package sitetest
 
 import "encoding/hex"
 
-// Collision is two bodies with one SHA-1, the beginnings of the two PDFs of
-// shattered.io (Stevens and others, 2017); what is appended to both leaves them
-// with one SHA-1.
+// Collision returns two bodies with the same SHA-1, the beginnings of the two PDFs of
+// shattered.io (Stevens and others, 2017). If the same text is appended to both, their SHA-1
+// remains the same.
 func Collision() (one, two string) {
 	const head = "" +
 		"255044462d312e330a25e2e3cfd30a0a0a312030206f626a0a3c3c2f57696474682032203020522f4865696768742033" +
@@ -26,7 +26,7 @@ func Collision() (one, two string) {
 func unhex(s string) string {
 	b, err := hex.DecodeString(s)
 	if err != nil {
-		panic(err) // a constant
+		panic(err) // constant input
 	}
 	return string(b)
 }

@@ -2,7 +2,7 @@ package sitetest
 
 import "iter"
 
-// Each calls f for each value of a sequence, until an error.
+// Each calls f for each value of a sequence, until there is an error.
 func Each[T any](values iter.Seq2[T, error], f func(T) error) error {
 	for v, err := range values {
 		if err == nil {

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// page is one resource.
+// page is a resource.
 type page struct {
 	status int
 	header http.Header
@@ -37,7 +37,7 @@ var types = map[string]string{
 	".vtt": "text/vtt", ".woff2": "font/woff2", ".ico": "image/x-icon", ".mp4": "video/mp4", ".ogg": "audio/ogg",
 }
 
-// parsePage reads the content of one file.
+// parsePage parses the content of a file.
 func parsePage(target, text string) (page, error) {
 	p := page{status: 200, header: http.Header{}, make: map[string]string{}, body: text}
 	name, _, _ := strings.Cut(target, "?")
@@ -73,7 +73,7 @@ func parsePage(target, text string) (page, error) {
 	return p, nil
 }
 
-// write answers with the page.
+// write sends the page.
 func (p page) write(w http.ResponseWriter, r *http.Request, fill func(string) string) int {
 	for name, values := range p.header {
 		for _, v := range values {
@@ -134,7 +134,7 @@ func (p page) bytes(fill func(string) string) ([]byte, error) {
 	return []byte(body), nil
 }
 
-// picture is a PNG of one colour.
+// picture is a PNG filled with one color.
 func picture(size string) ([]byte, error) {
 	var w, h int
 	if _, err := fmt.Sscanf(size, "%dx%d", &w, &h); err != nil {

@@ -1,9 +1,8 @@
-// Package sitetest answers: what did the crawler ask a site for, and when? It
-// serves a website written down in a txtar file and records every request.
+// Package sitetest serves a website described in a txtar file and records every request.
 //
-// Each file of the archive is one resource, named by its request target,
-// query and escapes included: "/dir/", "/q?x=1", "/a%2Fb". Its content is the
-// body, unless it begins with a status line:
+// Each file of the archive is a resource, named by its request target, including query and
+// escapes: "/dir/", "/q?x=1", "/a%2Fb". Its content is the body, unless it begins with a status
+// line:
 //
 //	-- /old --
 //	HTTP 301
@@ -12,18 +11,17 @@
 //	-- /new --
 //	<!DOCTYPE html><p>{{target}} on {{origin}}
 //
-// The type comes from the name's extension, HTML where it has none; a header
-// "Content-Type: none" sends none. In bodies and headers {{origin}} is the
-// site's own "http://host:port", {{host}} its host, {{target}} the request
-// target and {{other NAME}} the origin given by Other. An empty body of an
-// HTML page is a page that says its target.
+// The media type follows from the extension; without one it is HTML. The header "Content-Type:
+// none" sends none. In bodies and headers {{origin}} is the site's "http://host:port", {{host}}
+// its host, {{target}} the request target and {{other NAME}} the origin given to Other. An HTML
+// page with an empty body shows its target.
 //
-// Headers that make a body, and are not sent:
+// These headers modify the body and are not sent:
 //
-//	Test-Charset: windows-1251   the text, written in UTF-8, goes out in that charset
+//	Test-Charset: windows-1251   send the UTF-8 text in that charset
 //	Test-BOM: yes                with a byte order mark
-//	Test-Coding: gzip            compressed, and so labelled: gzip, br, zstd, deflate
-//	Test-PNG: 12x3               a picture of that size
+//	Test-Coding: gzip            with this Content-Encoding: gzip, br, zstd, deflate
+//	Test-PNG: 12x3               an image of that size
 //	Test-Base64: yes             the body is base64
 package sitetest
 
@@ -38,7 +36,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// Request is one request that reached the site.
+// Request is a request received by the site.
 type Request struct {
 	Method, Target string
 	Header         http.Header
@@ -46,7 +44,7 @@ type Request struct {
 	Status         int
 }
 
-// Site is a running website.
+// Site is a website for tests.
 type Site struct {
 	Origin string // "http://127.0.0.1:port"
 
@@ -57,7 +55,7 @@ type Site struct {
 	server   *http.Server
 }
 
-// Parse reads a site. It is not running yet.
+// Parse parses a site. Start starts it.
 func Parse(text []byte) (*Site, error) {
 	s := &Site{pages: map[string]page{}, others: map[string]string{}}
 	for _, f := range txtar.Parse(text).Files {
@@ -70,10 +68,10 @@ func Parse(text []byte) (*Site, error) {
 	return s, nil
 }
 
-// Other names the origin of another site, for {{other NAME}}.
+// Other sets the origin of another site for {{other NAME}}.
 func (s *Site) Other(name, origin string) { s.others[name] = origin }
 
-// Set changes one resource of a running site; "" removes it.
+// Set changes a resource of a running site; "" removes it.
 func (s *Site) Set(target, content string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +84,7 @@ func (s *Site) Set(target, content string) error {
 	return err
 }
 
-// Start serves the site on a loopback address, "127.0.0.1:0" for any port.
+// Start serves the site on a loopback address; use "127.0.0.1:0" for any port.
 func (s *Site) Start(address string) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -101,14 +99,14 @@ func (s *Site) Start(address string) error {
 // Close stops the site.
 func (s *Site) Close() error { return s.server.Close() }
 
-// Requests are those that were answered so far, in their order.
+// Requests returns the requests answered so far, in order.
 func (s *Site) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Targets are the targets asked for, in order.
+// Targets returns the requested targets, in order.
 func (s *Site) Targets() []string {
 	var list []string
 	for _, r := range s.Requests() {
@@ -133,7 +131,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests = append(s.requests, Request{r.Method, r.RequestURI, r.Header.Clone(), begin, time.Now(), status})
 }
 
-// fill puts the site's names into a text.
+// fill returns a function that replaces the placeholders in a text.
 func (s *Site) fill(r *http.Request) func(string) string {
 	pairs := []string{"{{origin}}", s.Origin, "{{host}}", strings.TrimPrefix(s.Origin, "http://"),
 		"{{target}}", r.RequestURI}

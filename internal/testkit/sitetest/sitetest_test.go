@@ -54,7 +54,7 @@ Test-PNG: 3x2
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, _ := io.ReadAll(resp.Body) // gzip is undone by the client
+		body, _ := io.ReadAll(resp.Body) // the client decodes gzip
 		resp.Body.Close()
 		if resp.StatusCode != c.status || !strings.Contains(string(body), c.body) ||
 			resp.Header.Get("Content-Type") != c.typ {

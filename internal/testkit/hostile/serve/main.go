@@ -1,5 +1,5 @@
-// Command serve serves hostile fixtures, for scripts: the origin goes into a
-// file, and at the end a count of requests to standard output.
+// Command serve serves hostile fixtures for scripts. It writes its origin to a file and, at the
+// end, the number of requests to standard output.
 package main
 
 import (

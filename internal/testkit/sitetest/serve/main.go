@@ -1,5 +1,5 @@
-// Command serve serves a site that is written down in a txtar file, for
-// scripts: its origin goes into a file, its requests into a log.
+// Command serve serves a site from a txtar file for scripts. It writes its origin to a file and
+// its requests to a log.
 package main
 
 import (
