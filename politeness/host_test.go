@@ -199,6 +199,8 @@ func TestTrouble(t *testing.T) {
 			done(200*ms, status(502, "")), next(200*ms, 1200*ms, "backoff 1s (HTTP 502)")}},
 		{"success speeds up again, to what the site allows", o, []step{start(0), done(0, status(500, "")),
 			start(200 * ms), done(200*ms, ok), next(200*ms, 300*ms, "configured")}},
+		{"an error of this program says nothing about the host", o, []step{start(0), done(0, kind("internal error")),
+			next(0, 100*ms, "configured")}},
 		{"a page's own fault says nothing about the host", o, []step{start(0), done(0, kind("protocol")),
 			next(0, 100*ms, "configured")}},
 		{"a 404 is an answer", o, []step{start(0), done(0, status(404, "")), next(0, 100*ms, "configured")}},

@@ -35,7 +35,7 @@ const (
 // be a single broken page.
 func (r Result) outcome() outcome {
 	switch r.Failure {
-	case "canceled", "blocked", "local", "protocol", "too-large-head":
+	case "canceled", "blocked", "local", "internal error", "protocol", "too-large-head":
 		return neutral
 	case "":
 	default: // dns, refused, connect, tls, timeout, disconnect, proxy

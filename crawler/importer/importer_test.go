@@ -72,6 +72,7 @@ type imported struct {
 	result   *importer.Result
 	refusals []importer.Refusal
 	link     bool
+	stdin    string
 }
 
 // imports imports files into an archive, which is then checked.
@@ -86,7 +87,7 @@ func imports(t *testing.T, dir string, files ...string) *imported {
 
 func (i *imported) run(ctx context.Context, watch func(importer.Progress), files ...string) error {
 	refused := func(r importer.Refusal) { i.refusals = append(i.refusals, r) }
-	sources, err := importer.Sources(files, strings.NewReader(""), refused)
+	sources, err := importer.Sources(files, strings.NewReader(i.stdin), refused)
 	if err != nil {
 		i.t.Fatal(err)
 	}
@@ -891,6 +892,10 @@ func TestHAR(t *testing.T) {
 	}
 	if len(i.refusals) != 3 {
 		t.Errorf("refused %v", i.refusals)
+	}
+	piped := &imported{t: t, dir: t.TempDir(), stdin: "\ufeff" + string(b)} // with a byte order mark
+	if err := piped.run(t.Context(), func(importer.Progress) {}, importer.Stdin); err != nil || piped.result.Kept != i.result.Kept {
+		t.Errorf("from a pipe: %v, %+v, want %+v", err, piped.result, i.result)
 	}
 }
 

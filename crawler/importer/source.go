@@ -3,6 +3,7 @@ package importer
 import (
 	"archive/zip"
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -108,15 +109,23 @@ func sourcesOf(path string) ([]*Source, error) {
 		return nil, err
 	}
 	switch head = head[:n]; {
-	case string(head) == "PK\x03\x04", string(head) == "PK\x05\x06":
+	case isZip(head):
 		return sourcesOfWACZ(path, key, st.Size(), zipAt(path), false)
-	case len(head) > 0 && (head[0] == '{' || strings.HasPrefix(string(head), "\xef\xbb\xbf{")):
+	case isHAR(head):
 		return []*Source{fromHAR(path, key, st.Size())}, nil
 	}
 	return []*Source{{Name: path, key: key, size: st.Size(), path: path, seekable: true,
 		open: func(_ *importer, from *checkpoint) (records, error) {
 			return openAt(func() (io.ReadCloser, error) { return os.Open(path) }, from)
 		}}}, nil
+}
+
+// isZip reports whether a file that begins with these four octets is a zip, which a WACZ is.
+func isZip(head []byte) bool { return string(head) == "PK\x03\x04" || string(head) == "PK\x05\x06" }
+
+// isHAR reports whether a file that begins with these octets is JSON, with or without a byte order mark.
+func isHAR(head []byte) bool {
+	return bytes.HasPrefix(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("{"))
 }
 
 // openAt opens a WARC file at the checkpoint's next record if it can seek, else at its beginning.
@@ -157,9 +166,9 @@ func fromStdin(stdin io.Reader) *Source {
 	return &Source{Name: Stdin, open: func(i *importer, _ *checkpoint) (records, error) {
 		b := bufio.NewReaderSize(stdin, 64<<10)
 		switch head, _ := b.Peek(4); {
-		case string(head) == "PK\x03\x04":
+		case isZip(head):
 			return nil, errors.New("a WACZ is read from a file, not from a pipe: its directory is at its end")
-		case len(head) > 0 && head[0] == '{':
+		case isHAR(head):
 			return openHAR(b, io.NopCloser(nil))
 		}
 		r, err := warc.NewForeign(b, 0, 1)

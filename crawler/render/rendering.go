@@ -189,16 +189,14 @@ var unfit = map[string]bool{"Content-Encoding": true, "Content-Length": true, "T
 
 // lines formats header fields for the protocol's BinaryResponseHeaders: "name: value", each followed
 // by a NUL.
-func lines(r *Response) (b []byte) {
+func lines(r *Response) []byte {
+	b := []byte{} // nil would be left out of the command
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
 		for _, v := range r.Header[name] {
 			if !unfit[name] && !strings.ContainsAny(v, "\x00\r\n") {
 				b = append(b, name+": "+v+"\x00"...)
 			}
 		}
-	}
-	if b == nil {
-		return []byte("Content-Length: 0\x00")[:0:0]
 	}
 	return b
 }

@@ -261,7 +261,7 @@ func (u *unpacked) resync() error {
 		return io.EOF // the beginning of a zstd frame cannot be found
 	}
 	for {
-		line, err := u.rec.ReadSlice('\n')
+		_, err := u.rec.ReadSlice('\n')
 		if err != nil && err != bufio.ErrBufferFull {
 			var bad *damagedMember
 			if errors.As(err, &bad) && u.z != nil {
@@ -272,7 +272,6 @@ func (u *unpacked) resync() error {
 		if err == nil && u.begins() {
 			return nil
 		}
-		_ = line
 	}
 }
 
