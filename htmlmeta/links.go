@@ -325,8 +325,7 @@ func (s *linkSet) addRefresh(n *html.Node, v string, l Link) {
 
 // addParam adds a param of an object or applet whose name says that it is a URL.
 func (s *linkSet) addParam(n *html.Node, v string, l Link) {
-	switch strings.ToLower(strings.Trim(attrOf(n, "name"), asciiBlank)) {
-	case "movie", "src", "url", "href", "data", "file", "filename", "source", "image":
+	if isURLParam(attrOf(n, "name")) {
 		s.add(v, l)
 	}
 }

@@ -117,8 +117,9 @@ func (w *rewriter) named(t *tag, name string) string {
 	return ""
 }
 
+// isURLParam reports whether the value of a param element of that name is a URL.
 func isURLParam(name string) bool {
-	switch strings.ToLower(name) {
+	switch strings.ToLower(strings.Trim(name, asciiBlank)) {
 	case "movie", "src", "url", "href", "data", "file", "filename", "source", "image":
 		return true
 	}

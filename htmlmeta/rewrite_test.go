@@ -54,6 +54,8 @@ func TestRewrite(t *testing.T) {
 		{"other schemes stay", `<a href="javascript:x()"><a href=mailto:a@b><img src="data:image/gif;base64,R">`,
 			`<a href="javascript:x()"><a href=mailto:a@b><img src="data:image/gif;base64,R">`},
 		{"comments, scripts and text stay", `<!-- <a href="/x"> --><script>"<a href='/x'>"</script>/x<textarea><a href=/x></textarea>`, `<!-- <a href="/x"> --><script>"<a href='/x'>"</script>/x<textarea><a href=/x></textarea>`},
+		{"a param whose name says so holds a URL", `<object><param name=" Movie" value="/x"><param name=wmode value="/x">`,
+			`<object><param name=" Movie" value="L/x"><param name=wmode value="/x">`},
 		{"what is not there becomes absolute", `<a href="/gone?x&amp;y">`, `<a href="http://h/gone?x&amp;y">`},
 		{"a picture that is not there is not asked for", `<img src="/gone" alt=x>`,
 			`<img data-live-src="http://h/gone" alt=x>`},

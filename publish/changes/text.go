@@ -38,7 +38,7 @@ func (r *round) learn(c *Change) error {
 	if err == nil {
 		r.noise.add(d)
 	}
-	return onlyArchives(err)
+	return publish.OfArchive(err)
 }
 
 // passages sets the passages of a change, without noise; real is false if nothing else changed.
@@ -66,18 +66,10 @@ func (r *round) passages(c *Change) (real bool, err error) {
 
 // undecoded records that a copy cannot be decoded; errors of the archive are returned.
 func (c *Change) undecoded(err error) error {
-	if err != nil && onlyArchives(err) == nil {
+	if err != nil && publish.OfArchive(err) == nil {
 		c.Reason = "not compared: " + err.Error()
 	}
-	return onlyArchives(err)
-}
-
-// onlyArchives returns errors of the archive and drops those of the site.
-func onlyArchives(err error) error {
-	if publish.IsOfArchive(err) {
-		return err
-	}
-	return nil
+	return publish.OfArchive(err)
 }
 
 // same reports whether two payloads with different digests decode to the same body.

@@ -39,11 +39,7 @@ var headings = []struct {
 
 // writeReport writes mirror-report.html.
 func (w *writer) writeReport(r *Result) error {
-	pr, pw := io.Pipe()
-	go func() { pw.CloseWithError(w.encodeReport(pw, r)) }()
-	err := w.tree.stream(ReportFile, w.s.last, pr)
-	pr.CloseWithError(err)
-	return err
+	return w.piped(ReportFile, func(to io.Writer) error { return w.encodeReport(to, r) })
 }
 
 // noteAbsent records what is broken or has no file.
