@@ -138,8 +138,8 @@ func printStatus(u *ui, s status.Status) {
 	}
 	if s.WaitingFor != "" {
 		until := ""
-		if s.NextDue != nil && !strings.Contains(s.WaitingFor, "until ") { // a Visit-time says so itself
-			until = " until " + u.time(*s.NextDue)
+		if t := s.Until(); !t.IsZero() {
+			until = " until " + u.time(t)
 		}
 		u.print("  waiting for  %s%s", s.WaitingFor, until)
 	}

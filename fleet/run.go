@@ -472,8 +472,8 @@ func inWords(s *status.Status) string {
 	if s.WaitingFor != "" {
 		text += "; it waits: " + s.WaitingFor
 	}
-	if s.NextDue != nil && !strings.Contains(s.WaitingFor, "until ") { // a Visit-time says so itself
-		text += ", until " + at(s.NextDue.Local())
+	if until := s.Until(); !until.IsZero() {
+		text += ", until " + at(until.Local())
 	}
 	if s.Delay != "" {
 		text += "; pace: " + s.Delay

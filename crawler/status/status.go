@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"curtsy/frontier"
@@ -38,6 +39,15 @@ type Status struct {
 	Elapsed time.Duration `json:"elapsed_ns"`
 	Updated time.Time     `json:"updated"`
 	PID     int           `json:"pid,omitempty"`
+}
+
+// Until returns the time until which the crawl waits; zero if it is not known, or if WaitingFor names
+// it, as for a Visit-time.
+func (s *Status) Until() time.Time {
+	if s.NextDue == nil || strings.Contains(s.WaitingFor, "until ") {
+		return time.Time{}
+	}
+	return *s.NextDue
 }
 
 // Pace is what is in progress, and how fast.
