@@ -143,21 +143,12 @@ func (f *changesFlags) print(u *ui, c *changes.Change) {
 	u.print("%s", line)
 	for _, p := range c.Passages {
 		for _, text := range strings.FieldsFunc(p.Was, isLineEnd) {
-			u.print("            - %s", shorten(text))
+			u.print("            - %s", legible.Cut(text, 300))
 		}
 		for _, text := range strings.FieldsFunc(p.Now, isLineEnd) {
-			u.print("            + %s", shorten(text))
+			u.print("            + %s", legible.Cut(text, 300))
 		}
 	}
 }
 
 func isLineEnd(r rune) bool { return r == '\n' }
-
-// shorten truncates a passage; --json prints all of it.
-func shorten(text string) string {
-	const most = 300
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
-}

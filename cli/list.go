@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"curtsy/frontier/judge"
+	"curtsy/internal/legible"
 	"curtsy/publish/inventory"
 	"curtsy/usage"
 )
@@ -225,10 +225,7 @@ func instant(t *time.Time) string {
 // firstLine shortens text for a table.
 func firstLine(s string, n int) string {
 	s = cmp.Or(strings.Join(strings.Fields(s), " "), "-")
-	if r := []rune(s); len(r) > n {
-		return fmt.Sprintf("%s…", string(r[:n-1]))
-	}
-	return s
+	return legible.Cut(s, n)
 }
 
 // The columns of list --versions.

@@ -90,3 +90,14 @@ func Bytes(n int64) string {
 	}
 	return fmt.Sprintf("%.1f %cB", f, "kMGTPE"[unit])
 }
+
+// Cut returns s, or, if it is longer than n characters, its beginning and "…", n characters in all.
+func Cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	if r := []rune(s); len(r) > n {
+		return strings.TrimSpace(string(r[:n-1])) + "…"
+	}
+	return s
+}

@@ -300,7 +300,7 @@ func duplicates(of func(*page) string) func(*site) []Hit {
 			for _, p := range list {
 				if len(list) > 1 {
 					hits = append(hits, Hit{p.url, fmt.Sprintf("%s have it: %s", legible.Count(len(list), "page"),
-						cut(text, 80))})
+						legible.Cut(text, 80))})
 				}
 			}
 		}
@@ -495,12 +495,4 @@ func contradictions(p *page) (string, bool) {
 		}
 	}
 	return strings.Join(both, ", "), len(both) > 0
-}
-
-// cut truncates a text to most characters.
-func cut(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }

@@ -164,7 +164,7 @@ func (s *site) add(read *Page, v *crawllog.Visit, index bool) {
 	}
 	for _, o := range read.Odd {
 		if !slices.Contains(canonicals, o.Text) { // another check reports canonical links
-			s.odd = append(s.odd, Hit{p.url, cut(o.Text, 200) + ": " + o.Why})
+			s.odd = append(s.odd, Hit{p.url, legible.Cut(o.Text, 200) + ": " + o.Why})
 		}
 	}
 	p.Page, p.visit = nil, nil

@@ -9,10 +9,10 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/text/language"
 
+	"curtsy/internal/legible"
 	"curtsy/internal/zim"
 	"curtsy/publish"
 	"curtsy/publish/icon"
@@ -139,7 +139,7 @@ func (z *zimSite) page(p *zim.Page, f mirror.File) {
 	if !permit.List {
 		return
 	}
-	p.Front, p.Title = true, cut(oneLine(v.Title), 250)
+	p.Front, p.Title = true, legible.Cut(oneLine(v.Title), 250)
 	if f.Name == z.start {
 		z.title = p.Title
 	}
@@ -170,9 +170,9 @@ func (z *zimSite) describe() error {
 		as = z.o.At
 	}
 	for _, m := range [][2]string{
-		{"Title", cut(cmp.Or(z.title, host), 30)}, {"Name", host + "_" + short + "_all"}, {"Language", lang},
+		{"Title", legible.Cut(cmp.Or(z.title, host), 30)}, {"Name", host + "_" + short + "_all"}, {"Language", lang},
 		{"Creator", host}, {"Publisher", "curtsy"}, {"Date", day}, {"Tags", "_ftindex:no"},
-		{"Description", cut(host+", as it was on "+as.UTC().Format("2 January 2006"), 80)},
+		{"Description", legible.Cut(host+", as it was on "+as.UTC().Format("2 January 2006"), 80)},
 		{"Source", z.o.Seed.String()},
 	} {
 		if err := z.file.Meta(m[0], m[1]); err != nil {
@@ -185,12 +185,4 @@ func (z *zimSite) describe() error {
 // oneLine joins text to one line, without invalid UTF-8 and NUL.
 func oneLine(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "")), " ")
-}
-
-// cut truncates text to n characters.
-func cut(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return strings.TrimSpace(string([]rune(s)[:n-1])) + "…"
 }

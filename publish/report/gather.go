@@ -12,6 +12,7 @@ import (
 
 	"curtsy/frontier/judge"
 	"curtsy/internal/http1"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/publish/inventory"
 	"curtsy/storage"
@@ -124,7 +125,7 @@ func (g *gatherer) page(r *inventory.Row) {
 	g.depths[fmt.Sprintf("%6d", r.Depth)]++
 	lang, _, _ := strings.Cut(strings.ToLower(r.Visit.Lang), "-")
 	lang = cmp.Or(lang, "not said")
-	g.langs[short(lang, 20)]++
+	g.langs[legible.Cut(lang, 20)]++
 	if r.Title == "" && r.Visit.Kept != crawllog.KeptWithheld {
 		g.r.Untitled.add(r.Listed, Line{URL: r.URL})
 	}

@@ -49,7 +49,7 @@ func (p Plot) SVG() template.HTML {
 		if bar.Value > 0 {
 			width = max(42*bar.Value/most, 0.3)
 		}
-		fmt.Fprintf(&b, `<text x="0" y="%d">%s</text>`, y+17, escape(short(bar.Label, 22)))
+		fmt.Fprintf(&b, `<text x="0" y="%d">%s</text>`, y+17, escape(legible.Cut(bar.Label, 22)))
 		fmt.Fprintf(&b, `<rect class="bar" x="38%%" y="%d" width="%.2f%%" height="16"/>`, y+4, width)
 		fmt.Fprintf(&b, `<text x="%.2f%%" dx="6" y="%d">%s</text>`, 38+width, y+17, escape(bar.Text))
 	}
@@ -101,14 +101,6 @@ func (p Plot) tallest() Bar {
 }
 
 func escape(s string) string { return template.HTMLEscapeString(s) }
-
-// short truncates a text to n characters.
-func short(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
-}
 
 // funcs are the template functions.
 var funcs = template.FuncMap{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"curtsy/internal/legible"
 	"curtsy/publish/audit"
 )
 
@@ -29,7 +30,7 @@ func (g *gatherer) readFindings(context.Context) error {
 					l.Text = ""
 				}
 			}
-			l.Text = short(l.Text, 200)
+			l.Text = legible.Cut(l.Text, 200)
 			listed := !g.unlisted[l.URL]
 			if r.Table.add(listed, l); listed && r.Table.Total-r.Table.Hidden > maxRows {
 				more = append(more, l.URL)

@@ -61,7 +61,7 @@ func Write(ctx context.Context, to io.Writer, a *storage.Archive, o Options) (fo
 		return found, err
 	}
 	name := func(url string) string {
-		return short(cmp.Or(strings.TrimPrefix(url, o.Seed.Origin()), url), 300)
+		return legible.Cut(cmp.Or(strings.TrimPrefix(url, o.Seed.Origin()), url), 300)
 	}
 	t, err := template.New("report").Funcs(funcs).Funcs(template.FuncMap{"name": name}).Parse(page)
 	if err != nil {
