@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"flag"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -9,6 +11,12 @@ import (
 	"curtsy/crawler/status"
 	"curtsy/fleet/store"
 )
+
+// TestMain lets more tests wait at a time than there are processors.
+func TestMain(m *testing.M) {
+	flag.Set("test.parallel", "8")
+	os.Exit(m.Run())
+}
 
 // timeOfDay is the clock of a worker, which a test sets.
 type timeOfDay struct{ atomic.Pointer[time.Time] }

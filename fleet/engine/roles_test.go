@@ -109,38 +109,41 @@ func TestRoles(t *testing.T) {
 		{role: RoleAdd, read: true, add: true},
 		{role: RoleWork, read: true, add: true, peers: true, board: true},
 	} {
-		c, err := Dial("nats://"+address, a.conf(string(each.role)))
-		if err != nil {
-			t.Fatalf("%s: %v", each.role, err)
-		}
-		js, err := jetstream.New(c, jetstream.WithDefaultTimeout(300*time.Millisecond))
-		if err != nil {
-			t.Fatal(err)
-		}
-		ask := func(subject string) bool {
-			m, err := c.Request(subject, nil, 300*time.Millisecond)
-			return err == nil && string(m.Data) == "done"
-		}
-		_, putErr := js.Publish(t.Context(), "$KV.curtsy.site.x", []byte("stolen"))
-		got := []bool{ask(AskRead), ask(AskAdd), ask(AskPeers + "w1"), putErr == nil,
-			js.DeleteStream(t.Context(), "KV_curtsy") == nil}
-		want := []bool{each.read, each.add, each.peers, each.board, each.destroy}
-		for i, what := range []string{"read", "add", "ask workers", "write to the board", "delete the board"} {
-			if got[i] != want[i] {
-				t.Errorf("%s may %s: %v, want %v", each.role, what, got[i], want[i])
+		t.Run(string(each.role), func(t *testing.T) {
+			t.Parallel() // what is refused is waited for
+			c, err := Dial("nats://"+address, a.conf(string(each.role)))
+			if err != nil {
+				t.Fatalf("%s: %v", each.role, err)
 			}
-		}
-		sub, err := c.SubscribeSync(">") // including the answers to others
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(c.Flush(), inside.Publish(AskRead, nil)); err != nil {
-			t.Fatal(err)
-		}
-		if m, err := sub.NextMsg(100 * time.Millisecond); err == nil {
-			t.Errorf("%s listens to everything: %s", each.role, m.Subject)
-		}
-		c.Close()
+			js, err := jetstream.New(c, jetstream.WithDefaultTimeout(300*time.Millisecond))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ask := func(subject string) bool {
+				m, err := c.Request(subject, nil, 300*time.Millisecond)
+				return err == nil && string(m.Data) == "done"
+			}
+			_, putErr := js.Publish(t.Context(), "$KV.curtsy.site.x", []byte("stolen"))
+			got := []bool{ask(AskRead), ask(AskAdd), ask(AskPeers + "w1"), putErr == nil,
+				js.DeleteStream(t.Context(), "KV_curtsy") == nil}
+			want := []bool{each.read, each.add, each.peers, each.board, each.destroy}
+			for i, what := range []string{"read", "add", "ask workers", "write to the board", "delete the board"} {
+				if got[i] != want[i] {
+					t.Errorf("%s may %s: %v, want %v", each.role, what, got[i], want[i])
+				}
+			}
+			sub, err := c.SubscribeSync(">") // including the answers to others
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(c.Flush(), inside.Publish(AskRead, nil)); err != nil {
+				t.Fatal(err)
+			}
+			if m, err := sub.NextMsg(100 * time.Millisecond); err == nil {
+				t.Errorf("%s listens to everything: %s", each.role, m.Subject)
+			}
+			c.Close()
+		})
 	}
 	for what, conf := range map[string]*tls.Config{"no role": a.conf(), "an unknown role": a.conf("root"),
 		"another authority": newAuthority(t).conf("work"), "no certificate": nil} {
