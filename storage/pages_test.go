@@ -170,7 +170,7 @@ func TestWhatPassesCanBeWalked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for range 8000 {
+	for range 5000 {
 		where := make([]int64, 1+rng.IntN(3))
 		for i := range where {
 			where[i] = int64(rng.IntN(len(whole)/size)*size + rng.IntN(200))
