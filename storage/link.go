@@ -39,7 +39,7 @@ func linkOf(path string) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := openRegular(path)
+	f, err := OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +55,8 @@ func linkOf(path string) (*link, error) {
 	return &link{Path: path, Size: n, Time: st.ModTime().UTC(), Edges: sum.String()}, err
 }
 
-// openRegular opens a file for reading. A pipe or device, which could block forever, is an ErrIrregular.
-func openRegular(path string) (*os.File, error) {
+// OpenRegular opens a file for reading. A pipe or device, which could block forever, is an ErrIrregular.
+func OpenRegular(path string) (*os.File, error) {
 	st, err := os.Stat(path)
 	if err == nil && !st.Mode().IsRegular() {
 		err = fmt.Errorf("%s: %w", path, ErrIrregular)
@@ -108,7 +108,7 @@ func (a *Archive) openSegment(name string) (f *os.File, foreign bool, err error)
 		f, err = a.dir.open(segmentFile(name))
 		return f, false, err
 	}
-	if f, err = openRegular(l.Path); err != nil {
+	if f, err = OpenRegular(l.Path); err != nil {
 		return nil, true, &LinkError{err}
 	}
 	return f, true, nil
@@ -132,7 +132,7 @@ func (v *verifier) verifyLink(name string, list []extent) error {
 	problem := func(offset int64, url, what string) {
 		v.r.add(DamageError{File: l.Path, Offset: offset, URL: url, What: what})
 	}
-	f, err := openRegular(l.Path)
+	f, err := OpenRegular(l.Path)
 	if err != nil {
 		problem(-1, "", fmt.Sprintf("cannot be read: %v; %s", err, linkHint))
 		return nil

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"curtsy/internal/weburl"
+	"curtsy/storage"
 	"curtsy/storage/warc"
 )
 
@@ -86,18 +87,18 @@ func within(dir string) (files []string, err error) {
 
 // sourcesOf determines the format of a file by its first bytes, not its name.
 func sourcesOf(path string) ([]*Source, error) {
-	st, err := os.Stat(path)
-	if err == nil && !st.Mode().IsRegular() {
+	f, err := storage.OpenRegular(path)
+	if errors.Is(err, storage.ErrIrregular) {
 		return nil, errors.New("not a regular file; a pipe is read from standard input: -")
 	}
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	defer f.Close()
+	st, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
