@@ -97,7 +97,7 @@ func Cut(s string, n int) string {
 		return s
 	}
 	if r := []rune(s); len(r) > n {
-		return strings.TrimSpace(string(r[:n-1])) + "…"
+		return strings.TrimRightFunc(string(r[:n-1]), unicode.IsSpace) + "…"
 	}
 	return s
 }

@@ -58,7 +58,7 @@ func TestBytes(t *testing.T) {
 }
 
 func TestCut(t *testing.T) {
-	for s, want := range map[string]string{"": "", "four": "four", "привет": "при…", "ab c d": "ab…", "fives": "fiv…"} {
+	for s, want := range map[string]string{"": "", "four": "four", "привет": "при…", "ab c d": "ab…", " fives": " fi…", "fives": "fiv…"} {
 		if got := Cut(s, 4); got != want {
 			t.Errorf("%q: %q, want %q", s, got, want)
 		}
