@@ -157,25 +157,13 @@ func TestAnAssistantIsRefusedWhatTheHitsArchiveRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	crawltest.Archive(t, closed, seed)
-	ours, theirs := mcp.NewInMemoryTransports()
-	ended := make(chan error)
-	ctx, stop := context.WithCancel(t.Context())
-	go func() { ended <- serveAssistant(ctx, &ui{err: &bytes.Buffer{}}, []string{open, closed}, ours) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, theirs, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text, err := callTool(ctx, session, "search", map[string]any{"query": "opening"})
+	_, text, err := callTool(t.Context(), assistantOf(t, []string{open, closed}), "search",
+		map[string]any{"query": "opening"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(text, "OPEN") || !strings.Contains(text, "ai-input=n (robots.txt, line 2") ||
 		strings.Contains(text, "SECRET") {
 		t.Errorf("want the one copy, and the other refused: %s", text)
-	}
-	session.Close()
-	stop()
-	if err := <-ended; err != nil {
-		t.Errorf("the end: %v", err)
 	}
 }

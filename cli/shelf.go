@@ -168,7 +168,7 @@ type kept[T any] struct {
 
 // keptFor is the lifetime of a cached value: permits change over time (unavailable_after), even
 // if crawl.db does not.
-const keptFor = 10 * time.Minute
+const keptFor = time.Minute
 
 // get returns the cached value, or computes it: the first time, when crawl.db has changed, and
 // when it has expired.

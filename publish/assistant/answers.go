@@ -75,11 +75,14 @@ func (s *server) search(ctx context.Context, in searchIn) (any, error) {
 
 // take adds a hit of an archive, if its page may be given to a model.
 func (s *server) take(ctx context.Context, out *searchOut, f *replay.Source, h *search.Hit) error {
+	if shown, err := replay.Found(ctx, s.sources, h, s.o.Now()); err != nil || !shown {
+		out.Total--
+		return err
+	}
 	p, err := s.findIn(ctx, h.URL, []*replay.Source{f})
 	if err != nil {
 		return err
 	}
-	defer p.close()
 	if p.permit.Refuses(usage.AIInput) {
 		out.Refused = append(out.Refused, p.allowed().Error())
 		return nil
@@ -97,7 +100,7 @@ type urlIn struct {
 	URL string `json:"url" jsonschema:"a URL"`
 }
 
-// parts returns the page of a URL, which the caller closes, and its text in parts.
+// parts returns the page of a URL and its text in parts.
 func (s *server) parts(ctx context.Context, url string) (*page, []string, error) {
 	p, err := s.page(ctx, url)
 	if err != nil {
@@ -105,7 +108,6 @@ func (s *server) parts(ctx context.Context, url string) (*page, []string, error)
 	}
 	text, err := s.textOf(ctx, p)
 	if err != nil {
-		p.close()
 		return nil, nil, err
 	}
 	return p, partsOf(text), nil
@@ -116,7 +118,6 @@ func (s *server) read(ctx context.Context, in readIn) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
 	n := cmp.Or(in.Part, 1)
 	if n < 1 || n > len(parts) {
 		return nil, fmt.Errorf("part %d: %s has %d", n, p.visit.URL, len(parts))
@@ -141,7 +142,6 @@ func (s *server) outline(ctx context.Context, in urlIn) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
 	return outlineOut{p.visit.URL, p.visit.Title, captured(p.visit), len(parts), headingsOf(parts)}, nil
 }
 
@@ -163,7 +163,6 @@ func (s *server) links(ctx context.Context, in urlIn) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
 	out := linksOut{URL: p.visit.URL, Captured: captured(p.visit), Links: []link{}}
 	all, err := publish.Links(p.Archive, p.visit)
 	if err != nil {
@@ -207,11 +206,10 @@ func (s *server) changes(ctx context.Context, in changesIn) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := f.Open()
+	r, err := f.Reading(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
 	o := changes.Options{Now: s.o.Now()}
 	if o.Since, err = since(in.Since, r.Rounds); err != nil {
 		return nil, err
@@ -273,7 +271,6 @@ func (s *server) explain(ctx context.Context, in urlIn) (any, error) {
 		return nil, fmt.Errorf("no archive knows of %s", u)
 	}
 	if p, err := s.find(ctx, in.URL); err == nil {
-		defer p.close()
 		fmt.Fprintf(&b, "Captured: %s\n", captured(p.visit))
 		for i := range p.permit.Stated.Usage {
 			fmt.Fprintf(&b, "Use: %s\n", publish.StatementText(p.permit.Stated, i))

@@ -14,15 +14,13 @@ import (
 	"curtsy/usage"
 )
 
-// page is the current capture of a URL, open for reading.
+// page is the current capture of a URL, open for reading during a request.
 type page struct {
 	*replay.Reading
 	source *replay.Source
 	visit  *crawllog.Visit
 	permit publish.Permit
 }
-
-func (p *page) close() { p.Reading.Close() }
 
 // cite gives the page's URL, title and time of capture, one per line.
 func (p *page) cite() string {
@@ -43,14 +41,9 @@ func (s *server) page(ctx context.Context, text string) (*page, error) {
 			return nil, err
 		}
 		if !p.visit.Redirects() {
-			if err := p.allowed(); err != nil {
-				p.close()
-				return nil, err
-			}
-			return p, nil
+			return p, p.allowed()
 		}
 		text = p.visit.Location
-		p.close()
 	}
 	return nil, fmt.Errorf("%s: too many redirects", text)
 }
@@ -66,33 +59,27 @@ func (s *server) findIn(ctx context.Context, text string, sources []*replay.Sour
 		return nil, fmt.Errorf("%q is no URL: %w", text, err)
 	}
 	for _, f := range sources {
-		captures, err := f.Catalog.Captures(ctx, u)
-		if err != nil {
-			return nil, err
-		}
-		if len(captures) == 0 {
-			continue
-		}
-		if p, err := s.stands(f, captures[0].URLID); p != nil || err != nil {
+		if p, err := s.current(ctx, f, u); p != nil || err != nil {
 			return p, err
 		}
 	}
 	return nil, fmt.Errorf("%s is not archived; explain says why", u)
 }
 
-// stands returns the current capture of a URL in an archive; nil if there is none.
-func (s *server) stands(f *replay.Source, id uint64) (*page, error) {
-	r, err := f.Open()
-	if err != nil {
+// current returns the current capture of a URL in an archive; nil if there is none. The latest
+// answer in the other archives may withdraw it.
+func (s *server) current(ctx context.Context, f *replay.Source, u weburl.URL) (*page, error) {
+	h, err := f.History(ctx, u)
+	if h == nil || err != nil {
 		return nil, err
 	}
-	visits, err := r.Archive.VisitsOf(id)
-	v, permit := publish.CurrentPermit(visits, s.o.Now(), r.Archive.VisitsAt)
-	if err != nil || v == nil || v.Kept == "" {
-		r.Close()
-		return nil, err
+	v, permit := publish.CurrentPermit(h.Visits, s.o.Now(), h.Find)
+	if v == nil || v.Kept == "" {
+		return nil, nil
 	}
-	return &page{Reading: r, source: f, visit: v, permit: permit}, nil
+	latest, err := replay.Latest(ctx, s.sources, u, s.o.Now())
+	latest.Withdraw(v.At, &permit)
+	return &page{Reading: h.Reading, source: f, visit: v, permit: permit}, err
 }
 
 // allowed returns an error that says why the text of a page may not be given, or nil.

@@ -69,6 +69,8 @@ func add[In any](m *mcp.Server, name, about string, f func(context.Context, In) 
 	t := &mcp.Tool{Name: name, Description: about, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true,
 		IdempotentHint: true, OpenWorldHint: &no, DestructiveHint: &no}}
 	mcp.AddTool(m, t, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+		ctx, done := replay.WithReadings(ctx)
+		defer done()
 		out, err := f(ctx, in)
 		if text, ok := out.(string); ok && err == nil {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, nil
@@ -92,12 +94,13 @@ func (s *server) addResources(m *mcp.Server, f *replay.Source) {
 
 // resource returns the complete text of a page.
 func (s *server) resource(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	ctx, done := replay.WithReadings(ctx)
+	defer done()
 	uri := r.Params.URI
 	p, err := s.page(ctx, uri)
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
 	text, err := s.textOf(ctx, p)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"curtsy/internal/weburl"
 	"curtsy/publish"
 	"curtsy/publish/catalog"
 	"curtsy/storage/crawllog"
@@ -385,6 +386,7 @@ type cdxGate struct {
 	urlID   uint64
 	visits  []*crawllog.Visit
 	permits []publish.Permit
+	latest  publish.Answer // in all archives
 }
 
 // admits reports whether a capture may have a line.
@@ -392,7 +394,7 @@ func (g *cdxGate) admits(ctx context.Context, c *cdxRow) (bool, error) {
 	if !c.HasBody() {
 		return false, nil
 	}
-	reading, err := c.from.reading(ctx)
+	reading, err := c.from.Reading(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -401,9 +403,17 @@ func (g *cdxGate) admits(ctx context.Context, c *cdxRow) (bool, error) {
 		if g.visits, g.permits, err = g.of(ctx, c.from, reading, c.URLID); err != nil {
 			return false, err
 		}
+		if g.latest, err = Latest(ctx, g.s.sources, weburl.FromCanonical(c.URL), g.s.now()); err != nil {
+			return false, err
+		}
 	}
 	i := slices.IndexFunc(g.visits, func(v *crawllog.Visit) bool { return v.Ref() == c.Ref })
-	if i < 0 || !g.permits[i].Show || !g.exact && !g.permits[i].List {
+	if i < 0 {
+		return false, nil
+	}
+	permit := g.permits[i]
+	g.latest.Withdraw(g.visits[i].At, &permit)
+	if !permit.Show || !g.exact && !permit.List {
 		return false, nil
 	}
 	refers := g.visits[i].Refers

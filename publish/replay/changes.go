@@ -76,7 +76,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	if key.source < 1 || key.source > len(s.sources) {
 		return s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such archive")})
 	}
-	from, err := s.sources[key.source-1].reading(r.Context())
+	from, err := s.sources[key.source-1].Reading(r.Context())
 	if err == nil {
 		key.version, _, err = from.Archive.LastCommit()
 	}

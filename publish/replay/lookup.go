@@ -53,8 +53,14 @@ type readings map[*Source]*Reading
 
 type readingsKey struct{}
 
-// reading opens an archive once per request, when it is first needed.
-func (f *Source) reading(ctx context.Context) (*Reading, error) {
+// WithReadings returns a context whose archives, once they are read, stay open until done is called.
+func WithReadings(ctx context.Context) (open context.Context, done func()) {
+	l := readings{}
+	return context.WithValue(ctx, readingsKey{}, l), l.close
+}
+
+// Reading opens an archive once per request, when it is first needed.
+func (f *Source) Reading(ctx context.Context) (*Reading, error) {
 	open, _ := ctx.Value(readingsKey{}).(readings)
 	if open[f] == nil {
 		r, err := f.Open()
@@ -94,40 +100,90 @@ func (c *capture) shown() bool {
 	return c.permit.Show && c.HasBody() && c.Status != http.StatusPartialContent
 }
 
-// captures returns the captures of a URL in all archives, oldest first.
+// captures returns the captures of a URL in all archives, oldest first. The latest answer, in whichever
+// archive, withdraws earlier captures of the others too.
 func (s *Server) captures(ctx context.Context, u weburl.URL) (list []*capture, err error) {
 	for _, from := range s.sources {
-		rows, err := from.Catalog.Captures(ctx, u)
+		h, err := from.History(ctx, u)
 		if err != nil {
 			return nil, err
 		}
-		if len(rows) == 0 {
+		if h == nil {
 			continue
 		}
-		reading, err := from.reading(ctx)
-		if err != nil {
-			return nil, err
-		}
-		// Permits come from the archive, never from the index.
-		visits, err := reading.Archive.VisitsOf(rows[0].URLID)
-		if err != nil {
-			return nil, err
-		}
-		find := crawllog.Remember(from.lookup(ctx, reading.Archive))
-		permits := publish.Permits(visits, s.now(), find)
-		since, gone := publish.GoneSince(visits, find)
+		permits := publish.Permits(h.Visits, s.now(), h.Find)
+		since, gone := publish.GoneSince(h.Visits, h.Find)
 		if !gone {
 			since = time.Time{}
 		}
-		for i, v := range visits {
+		for i, v := range h.Visits {
 			if v.Kept != "" && v.URL == u.String() {
-				list = append(list, &capture{v, permits[i], crawllog.StandingOf(v, find).Rank, from,
-					reading.Archive, since})
+				list = append(list, &capture{v, permits[i], crawllog.StandingOf(v, h.Find).Rank, from,
+					h.Archive, since})
 			}
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *capture) int { return a.At.Compare(b.At) })
-	return list, nil
+	latest, err := Latest(ctx, s.sources, u, s.now())
+	for _, c := range list {
+		latest.Withdraw(c.At, &c.permit)
+	}
+	return list, err
+}
+
+// History is what an archive knows of a URL.
+type History struct {
+	*Reading
+	Visits []*crawllog.Visit
+	Find   crawllog.Lookup
+}
+
+// History returns what the archive knows of a URL; nil if it does not know it. Visits come from
+// the archive, so that permits never depend on the index.
+func (f *Source) History(ctx context.Context, u weburl.URL) (*History, error) {
+	rows, err := f.Catalog.Captures(ctx, u)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	reading, err := f.Reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	visits, err := reading.Archive.VisitsOf(rows[0].URLID)
+	return &History{reading, visits, crawllog.Remember(f.lookup(ctx, reading.Archive))}, err
+}
+
+// Latest returns the latest answer of a URL in several archives, for a context made by
+// WithReadings. For a single archive it is zero: publish.Permits applies its answer.
+func Latest(ctx context.Context, sources []*Source, u weburl.URL, now time.Time) (latest publish.Answer, err error) {
+	if len(sources) < 2 {
+		return latest, nil
+	}
+	for _, from := range sources {
+		h, err := from.History(ctx, u)
+		if err != nil {
+			return publish.Answer{}, err
+		}
+		if h == nil {
+			continue
+		}
+		if answer := publish.Latest(h.Visits, now, h.Find); answer.At.After(latest.At) {
+			latest = answer
+		}
+	}
+	return latest, nil
+}
+
+// Found reports whether a hit of a search in one archive may be shown beside the others, and takes
+// its passage away if a later answer limits it.
+func Found(ctx context.Context, sources []*Source, h *search.Hit, now time.Time) (bool, error) {
+	latest, err := Latest(ctx, sources, weburl.FromCanonical(h.URL), now)
+	permit := publish.Permit{Show: true, List: true, Snippet: publish.NoLimit}
+	latest.Withdraw(h.Captured, &permit)
+	if permit.Snippet != publish.NoLimit {
+		h.Snippet = search.Snippet{}
+	}
+	return permit.Show && permit.List, err
 }
 
 // lookup finds the visits of a URL in one archive.
@@ -164,7 +220,7 @@ func (s *Server) find(ctx context.Context, a address) (best *capture, all []*cap
 // archived under one of them.
 func (s *Server) named(ctx context.Context, urls []weburl.URL) ([]weburl.URL, error) {
 	for _, from := range s.sources {
-		reading, err := from.reading(ctx)
+		reading, err := from.Reading(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -23,6 +23,7 @@ import (
 	"curtsy/publish/catalog"
 	"curtsy/publish/replay"
 	"curtsy/publish/search"
+	"curtsy/storage"
 )
 
 var site = `
@@ -134,8 +135,9 @@ func newUnreached(t *testing.T, o replay.Options, crawl ...func(*crawler.Options
 func TestPagesOfHits(t *testing.T) {
 	t.Parallel()
 	seed := weburl.MustParse("http://h/")
+	index := emptyIndex(t)
 	source := func(total int) *replay.Source {
-		return &replay.Source{Seed: seed, Search: func(_ context.Context, query string, skip,
+		return &replay.Source{Seed: seed, Catalog: index, Search: func(_ context.Context, query string, skip,
 			limit int) (hits []search.Hit, _ int, _ string, _ error) {
 			for i := skip; i < min(skip+limit, total) && query == "x y"; i++ {
 				hits = append(hits, search.Hit{URL: fmt.Sprintf("http://h/%d", i+1), Title: fmt.Sprint("hit ", i+1)})
@@ -180,6 +182,23 @@ func TestPagesOfHits(t *testing.T) {
 			t.Errorf("%d archives, %q: %s, want %s", len(c.sources), c.page, text, c.want)
 		}
 	}
+}
+
+// emptyIndex is the index of an archive without visits.
+func emptyIndex(t *testing.T) *catalog.Catalog {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "empty")
+	a, err := storage.Open(dir, storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	index, err := catalog.Open(t.Context(), a, catalog.Options{Cache: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { index.Close() })
+	return index
 }
 
 func ask(h http.Handler, host, target string, header ...string) *httptest.ResponseRecorder {

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"context"
 	"log/slog"
 	"net"
 	"net/http"
@@ -153,9 +152,9 @@ func (s *Server) under(r *http.Request) string {
 // reading keeps the archives of a request open while it is served, and reports errors.
 func (s *Server) reading(serve func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		open := readings{}
-		defer open.close()
-		r = r.WithContext(context.WithValue(r.Context(), readingsKey{}, open))
+		ctx, done := WithReadings(r.Context())
+		defer done()
+		r = r.WithContext(ctx)
 		if err := serve(w, r); err != nil {
 			s.failed(w, r, err)
 		}

@@ -34,7 +34,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		reading, err := from.reading(r.Context())
+		reading, err := from.Reading(r.Context())
 		if err != nil {
 			return err
 		}
@@ -236,7 +236,14 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 		v.Total, more = v.Total+total, more || total > at*maxHits
 		v.First += min(total, (at-1)*maxHits)
 		for _, h := range hits {
-			if u := urlsOf(h.URL); len(u) > 0 {
+			u := urlsOf(h.URL)
+			shown, err := Found(r.Context(), s.sources, &h, s.now())
+			switch {
+			case err != nil:
+				return err
+			case !shown:
+				v.Total--
+			case len(u) > 0:
 				v.Hits = append(v.Hits, hitView{h, pathTo(h.Captured.UTC().Format(tsFormat), u[0])})
 			}
 		}
