@@ -4,7 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"curtsy/internal/legible"
 )
 
 // Reader reads one syntax in which owners state usage preferences. Fields for what it does not
@@ -211,11 +212,5 @@ func appendSaid(list, said []Statement, by, source string) []Statement {
 
 // bounded truncates text that is stored for display only.
 func bounded(s string) string {
-	if n := maxText; len(s) > n {
-		for n > 0 && !utf8.RuneStart(s[n]) {
-			n--
-		}
-		s = s[:n]
-	}
-	return strings.Clone(strings.ToValidUTF8(s, "?"))
+	return strings.Clone(strings.ToValidUTF8(legible.First(s, maxText), "?"))
 }

@@ -9,6 +9,7 @@ import (
 
 	"curtsy/crawler/fetch"
 	"curtsy/frontier/judge"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/politeness/rules"
 	"curtsy/storage/crawllog"
@@ -107,7 +108,7 @@ func (a *Answer) absent(why string) {
 
 func (a *Answer) parse(x *fetch.Exchange, o rules.Options) {
 	v := &a.Version
-	v.Type = bounded(x.Header.Get("Content-Type"), 200)
+	v.Type = legible.First(x.Header.Get("Content-Type"), 200)
 	v.ETag, v.LastMod = Validators(x.Header)
 	if rules.ResponseAccess(x.Status, v.Type, o) == rules.Refused {
 		a.Failed = fmt.Sprintf("answered %d", x.Status)
@@ -129,9 +130,6 @@ func (a *Answer) parse(x *fetch.Exchange, o rules.Options) {
 	a.Rules = Rules(*v, a.Body, o)
 	v.Cut = a.Rules.Cut()
 }
-
-// bounded truncates text from the network that is only kept for display.
-func bounded(s string, n int) string { return s[:min(len(s), n)] }
 
 // Validators returns the validators that may be sent back. One that is too long to keep is left out, as a
 // part of it would not match (RFC 9110 §8.8).

@@ -10,6 +10,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
+	"curtsy/internal/legible"
 )
 
 // maxChallenge is the largest decoded body that is examined, in octets: challenges are small.
@@ -47,7 +48,7 @@ func challenge(x *fetch.Exchange, doc *htmlmeta.Document) string {
 		return "challenge"
 	}
 	refused := x.Status == http.StatusForbidden || x.Status == http.StatusServiceUnavailable
-	if !refused && (x.Status != http.StatusOK || !holdsAny(strings.ToLower(bounded(doc.Title, 200)), challengeTitles)) {
+	if !refused && (x.Status != http.StatusOK || !holdsAny(strings.ToLower(legible.First(doc.Title, 200)), challengeTitles)) {
 		return ""
 	}
 	body, cut, err := x.Decoded(maxChallenge)

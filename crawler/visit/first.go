@@ -11,6 +11,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/sitemap"
 	"curtsy/storage/crawllog"
@@ -125,7 +126,7 @@ type Look struct {
 func LookAt(u weburl.URL, x *fetch.Exchange, agents []string) (k Look) {
 	body, _, _ := x.Decoded(heavyBody)
 	doc := htmlmeta.Read(htmlmeta.Page{URL: u, Header: x.Header, Body: body}, htmlmeta.Options{Agents: agents})
-	k.Title, k.Links, k.LeadsTo = bounded(doc.Title, 500), len(doc.Links), doorway(u, x, &doc)
+	k.Title, k.Links, k.LeadsTo = legible.First(doc.Title, 500), len(doc.Links), doorway(u, x, &doc)
 	if location := x.Header.Get("Location"); crawllog.IsRedirect(x.Status) && location != "" {
 		k.LeadsTo, _ = u.Resolve(location)
 	}

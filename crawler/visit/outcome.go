@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"time"
-	"unicode/utf8"
 
 	"curtsy/crawler/fetch"
 	"curtsy/crawler/revisit"
@@ -13,6 +12,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/storage/crawllog"
 	"curtsy/storage/warc"
@@ -142,7 +142,7 @@ func newVisit(a *Attempt, x *fetch.Exchange) *crawllog.Visit {
 		Robots:  a.Allowed,
 	}
 	if x.Header != nil {
-		v.ContentType = bounded(x.Header.Get("Content-Type"), 200)
+		v.ContentType = legible.First(x.Header.Get("Content-Type"), 200)
 		if age, ok := robotstxt.MaxAge(x.Header); ok {
 			v.MaxAge = int(age.Seconds())
 		}
@@ -154,18 +154,6 @@ func newVisit(a *Attempt, x *fetch.Exchange) *crawllog.Visit {
 // hasFacts reports whether facts are kept for the page.
 func (o *Outcome) hasFacts() bool {
 	return o.Visit.HasBody() && o.Visit.Status >= 200 && o.Visit.Status < 300
-}
-
-// bounded truncates text from the network that is only kept for display to at most n octets, at a UTF-8
-// boundary.
-func bounded(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // retry schedules a retry if the failure may be temporary and retries are left.
@@ -205,7 +193,7 @@ func (r *Reader) bodyOf(contentType string, x *fetch.Exchange, doc *htmlmeta.Doc
 		return ""
 	}
 	if err := x.Verify(); err != nil {
-		return bounded(err.Error(), 200)
+		return legible.First(err.Error(), 200)
 	}
 	if _, n := x.PayloadDigest(); n == 0 {
 		return crawllog.BodyEmpty
@@ -246,7 +234,7 @@ func (o *Outcome) describe(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlme
 	if v.Body = a.Body; !a.Replayed {
 		v.Body = r.bodyOf(v.ContentType, x, doc)
 	}
-	v.Charset, v.Title, v.Lang = doc.Charset, bounded(doc.Title, 500), bounded(doc.Lang, 40)
+	v.Charset, v.Title, v.Lang = doc.Charset, legible.First(doc.Title, 500), legible.First(doc.Lang, 40)
 	v.Canonical = doc.Canonical.String()
 	v.Links = len(doc.Links)
 	v.Directives = directivesOf(&doc.Directives)

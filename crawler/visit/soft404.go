@@ -11,6 +11,7 @@ import (
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/htmlmeta"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 )
 
@@ -117,7 +118,7 @@ func (look *lookalikes) shape(u weburl.URL, doc *htmlmeta.Document) *shape {
 	key := uint64(len(doc.Links))
 	mix := func(w uint64) { key = (key ^ w) * fnvPrime }
 	eachWord([]byte(u.Origin()), mix)
-	eachWord([]byte(bounded(doc.Title, 200)), func(w uint64) {
+	eachWord([]byte(legible.First(doc.Title, 200)), func(w uint64) {
 		if !own[w] {
 			mix(w)
 		}

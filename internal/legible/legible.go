@@ -101,3 +101,14 @@ func Cut(s string, n int) string {
 	}
 	return s
 }
+
+// First returns at most the first n octets of s, up to the end of a character.
+func First(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

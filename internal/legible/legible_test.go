@@ -64,3 +64,16 @@ func TestCut(t *testing.T) {
 		}
 	}
 }
+
+func TestFirst(t *testing.T) {
+	title := "x" + strings.Repeat("ж", 300)
+	if got := First(title, 500); got != title[:499] {
+		t.Errorf("%d octets, the last %q", len(got), got[len(got)-4:])
+	}
+	if got := First("\xbf\xbf\xbf", 2); got != "" {
+		t.Errorf("octets of no letter: %q", got)
+	}
+	if First("ж", 2) != "ж" {
+		t.Error("what fits is cut")
+	}
+}
