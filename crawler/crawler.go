@@ -62,6 +62,7 @@ func Open(dir string, o Options) (*Crawl, error) {
 	return c, nil
 }
 
+// begin continues the crawl that the archive holds, or plants a new one.
 func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	defer storage.Guard(&err)()
 	f, err := a.Frontier()
@@ -71,21 +72,48 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	c = &Crawl{opts: o, archive: a, frontier: f, schedule: newSchedule(&o), flight: newFlight(&o), crew: newCrew()}
 	f.WaitAtMost(o.longestRetry())
 	c.committer.planted, c.committer.answers = map[string]bool{}, revisit.Answers{}
-	st := &c.ledger.state
 	c.ledger.began = c.now()
-	known, err := a.Crawl(st)
+	known, err := c.readState()
 	if err != nil {
 		return nil, err
 	}
-	if known != (f.Counts().Discovered > 0) {
-		return nil, &storage.DamageError{File: "crawl.db", What: "the crawl's own entry, or the frontier, is missing"}
+	c.equip()
+	if known {
+		return c, c.proceed()
+	}
+	if o.Round != nil {
+		return nil, fmt.Errorf("%s: %w", a.Dir(), storage.ErrNone)
+	}
+	c.ledger.state.Seed, c.ledger.state.Began = o.Seed.String(), c.now().UTC()
+	return c, c.plant()
+}
+
+// readState reads the state of earlier runs; known is false if there were none.
+func (c *Crawl) readState() (known bool, err error) {
+	st := &c.ledger.state
+	if known, err = c.archive.Crawl(st); err != nil {
+		return known, err
+	}
+	if known != (c.frontier.Counts().Discovered > 0) {
+		return known, &storage.DamageError{File: "crawl.db", What: "the crawl's own entry, or the frontier, is missing"}
 	}
 	if st.Round != nil && st.Round.N != len(st.Rounds) {
-		return nil, &storage.DamageError{File: "crawl.db", What: "when the rounds began is missing"}
+		return known, &storage.DamageError{File: "crawl.db", What: "when the rounds began is missing"}
 	}
-	if known && st.Seed != o.Seed.String() {
-		return nil, fmt.Errorf("%w: of %s, not of %s", ErrSeed, st.Seed, o.Seed)
+	if known && st.Seed != c.opts.Seed.String() {
+		return known, fmt.Errorf("%w: of %s, not of %s", ErrSeed, st.Seed, c.opts.Seed)
 	}
+	c.ledger.killed = known && st.Ended == ""
+	c.ledger.askRobots = st.AskRobots
+	c.ledger.had = c.ledger.answers()
+	st.Settings = c.opts.Settings
+	st.Ended, st.Ending = "", "" // AskRobots stays true until robots.txt has been answered, even after a kill
+	return known, nil
+}
+
+// equip makes the reader and the client, with what earlier runs found out about the site.
+func (c *Crawl) equip() {
+	o, st := c.opts, &c.ledger.state
 	if st.Session != nil && o.session != nil {
 		o.session.Recall(*st.Session)
 	}
@@ -95,10 +123,10 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	}
 	settings = settings.With(judge.Names{Primary: st.Primary})
 	o.apart = st.Apart
-	c.reader = visit.NewReader(a, f, o.Visiting(settings, c.ledger.admitted))
-	f.Judge(settings)
+	c.reader = visit.NewReader(c.archive, c.frontier, o.Visiting(settings, c.ledger.admitted))
+	c.frontier.Judge(settings)
 	if o.Fetch.Spill == nil {
-		o.Fetch.Spill = func() (fetch.File, error) { return a.Spill() }
+		o.Fetch.Spill = func() (fetch.File, error) { return c.archive.Spill() }
 	}
 	if o.Gate != nil {
 		o.Fetch.Gate = o.Gate
@@ -106,32 +134,24 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 	c.tabs.open(&o)
 	c.client = fetch.New(o.Fetch)
 	c.client.Allow(o.allowed(settings.Origins)...)
-	c.ledger.killed = known && st.Ended == ""
-	c.ledger.askRobots = st.AskRobots
-	c.ledger.had = c.ledger.answers()
-	st.Settings = o.Settings
-	st.Ended, st.Ending = "", "" // AskRobots stays true until robots.txt has been answered, even after a kill
-	if known {
-		finished := st.Finished // before newly allowed URLs are queued: a round fetches those too
-		if err := c.reconsider(); err != nil {
-			return nil, err
-		}
-		if c.plantGiven() {
-			st.Finished = false
-			if err := c.commitFrontier(); err != nil {
-				return nil, err
-			}
-		}
-		if err := c.beginRound(finished); err != nil {
-			return nil, err
-		}
-		return c, c.recollect()
+}
+
+// proceed queues what the settings of this run add to an existing crawl, and begins its round.
+func (c *Crawl) proceed() error {
+	finished := c.ledger.state.Finished // before newly allowed URLs are queued: a round fetches those too
+	if err := c.reconsider(); err != nil {
+		return err
 	}
-	if o.Round != nil {
-		return nil, fmt.Errorf("%s: %w", a.Dir(), storage.ErrNone)
+	if c.plantGiven() {
+		c.ledger.state.Finished = false
+		if err := c.commitFrontier(); err != nil {
+			return err
+		}
 	}
-	st.Seed, st.Began = o.Seed.String(), c.now().UTC()
-	return c, c.plant()
+	if err := c.beginRound(finished); err != nil {
+		return err
+	}
+	return c.recollect()
 }
 
 // recollect lists the robots.txt URLs that earlier runs discovered.

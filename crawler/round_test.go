@@ -289,6 +289,11 @@ func TestRoundObeysWhatIsAskedNow(t *testing.T) {
 	s.forget()
 	s.set("/robots.txt", text("User-agent: *\nDisallow: /denied"))
 	s.set("/withheld", html(unkept).with("X-Robots-Tag: noarchive"))
+	withdrawn := tagged(`"1"`, article("unchanged"))
+	s.set("/unchanged", page{serve: func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Robots-Tag", "noarchive")
+		withdrawn.serve(w, r)
+	}})
 	round(t, dir, o, revisit.Options{})
 	if n := s.times("/denied"); n != 0 {
 		t.Errorf("a page that robots.txt denies now was asked for %d times", n)
@@ -303,6 +308,17 @@ func TestRoundObeysWhatIsAskedNow(t *testing.T) {
 	}
 	if show("/withheld") {
 		t.Error("an earlier copy of a page that asks for noarchive now is shown")
+	}
+	if show("/unchanged") {
+		t.Error("a copy is shown that a 304 asks not to archive")
+	}
+	if c := found(t, dir)["/unchanged"]; c != nil && c.Kind == changes.Suspect {
+		t.Errorf("a 304 with noarchive is suspect: %+v", c)
+	}
+	s.set("/unchanged", withdrawn)
+	round(t, dir, o, revisit.Options{})
+	if !show("/unchanged") {
+		t.Error("a copy is not shown although the last 304 allows it again")
 	}
 }
 

@@ -250,10 +250,11 @@ func (o *Outcome) describe(r *Reader, a *Attempt, x *fetch.Exchange, doc *htmlme
 	o.payload = h.String()
 }
 
-// keep decides what of the response may be archived: noarchive withholds the body completely.
+// keep decides what of the response may be archived: noarchive withholds the body completely. A 304 has
+// none: its record says that the earlier copies are withdrawn.
 func (o *Outcome) keep(doc *htmlmeta.Document) {
 	o.Visit.Kept = crawllog.KeptResponse
-	if doc.Directives.NoArchive {
+	if doc.Directives.NoArchive && o.Visit.Status != http.StatusNotModified {
 		o.Visit.Kept = crawllog.KeptWithheld
 		o.Visit.Digest, o.Visit.Rendered = "", nil
 		o.Visit.Title, o.Visit.Lang, o.Visit.Canonical = "", "", "" // these are content of the body
@@ -262,10 +263,8 @@ func (o *Outcome) keep(doc *htmlmeta.Document) {
 
 // repeat turns a 304 into a revisit of the response that it confirms.
 func (o *Outcome) repeat(original *crawllog.Visit) {
-	if o.Visit.Kept == crawllog.KeptResponse {
-		o.Visit.Digest = original.Digest
-		o.refer(original)
-	}
+	o.Visit.Digest = original.Digest
+	o.refer(original)
 }
 
 // redirect adds the target as a link.
