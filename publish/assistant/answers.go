@@ -216,10 +216,17 @@ func (s *server) changes(ctx context.Context, in changesIn) (any, error) {
 	}
 	out := changesOut{Site: f.Seed.String(), Since: o.Since.UTC().Format(time.RFC3339), Changes: []changes.JSON{}}
 	for c, err := range changes.Of(ctx, r.Archive, o) {
+		if err != nil {
+			return nil, err
+		}
+		permit, err := replay.Withdrawn(ctx, s.sources, c.URL, c.Now.At, s.o.Now())
+		if !permit.Quote() {
+			c.Passages = nil
+		}
 		switch {
 		case err != nil:
 			return nil, err
-		case !c.Listed:
+		case !c.Listed, !permit.Show, !permit.List:
 		case c.Usage[usage.AIInput] == usage.No:
 			out.Refused++
 		case len(out.Changes) == mostChanges:

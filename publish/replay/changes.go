@@ -64,7 +64,7 @@ var about = map[changes.Kind]phrase{
 	changes.Unreachable: say("no response, or a server error; the last good copy is shown"),
 }
 
-// changesKey identifies a page of changes in a version of the archive.
+// changesKey identifies a page of changes in a version of the archives.
 type changesKey struct{ source, round, version int }
 
 // changes handles /changes?archive=N&round=N.
@@ -77,10 +77,10 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 		return s.show(w, r, http.StatusNotFound, "lost", &page{Title: say("No such archive")})
 	}
 	from, err := s.sources[key.source-1].Reading(r.Context())
-	if err == nil {
-		key.version, _, err = from.Archive.LastCommit()
-	}
 	if err != nil {
+		return err
+	}
+	if key.version, err = s.version(r.Context()); err != nil {
 		return err
 	}
 	key.round = len(from.Rounds)
@@ -95,6 +95,22 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.show(w, r, http.StatusOK, "changes", &page{Title: say("What changed"), View: v})
+}
+
+// version is a number that grows with each commit to one of the archives.
+func (s *Server) version(ctx context.Context) (sum int, err error) {
+	for _, from := range s.sources {
+		reading, err := from.Reading(ctx)
+		if err != nil {
+			return 0, err
+		}
+		n, _, err := reading.Archive.LastCommit()
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
 }
 
 // changesOf compares the copies of a round, and caches the result until the archive changes or
@@ -122,8 +138,15 @@ func (s *Server) changesOf(ctx context.Context, from *Reading, key changesKey) (
 		if err != nil {
 			return nil, err
 		}
-		if !c.Listed {
+		permit, err := Withdrawn(ctx, s.sources, c.URL, c.Now.At, s.now())
+		if err != nil {
+			return nil, err
+		}
+		if !c.Listed || !permit.Show || !permit.List {
 			continue
+		}
+		if !permit.Quote() {
+			c.Passages = nil
 		}
 		if !c.Until.IsZero() && (v.stale.IsZero() || c.Until.Before(v.stale)) {
 			v.stale = c.Until

@@ -174,12 +174,19 @@ func Latest(ctx context.Context, sources []*Source, u weburl.URL, now time.Time)
 	return latest, nil
 }
 
+// Withdrawn is what the latest answer in all archives leaves of a permit without restrictions, for a
+// capture that one archive lists.
+func Withdrawn(ctx context.Context, sources []*Source, url string, captured, now time.Time) (publish.Permit, error) {
+	permit := publish.Permit{Show: true, List: true, Snippet: publish.NoLimit}
+	latest, err := Latest(ctx, sources, weburl.FromCanonical(url), now)
+	latest.Withdraw(captured, &permit)
+	return permit, err
+}
+
 // Found reports whether a hit of a search in one archive may be shown beside the others, and takes
 // its passage away if a later answer limits it.
 func Found(ctx context.Context, sources []*Source, h *search.Hit, now time.Time) (bool, error) {
-	latest, err := Latest(ctx, sources, weburl.FromCanonical(h.URL), now)
-	permit := publish.Permit{Show: true, List: true, Snippet: publish.NoLimit}
-	latest.Withdraw(h.Captured, &permit)
+	permit, err := Withdrawn(ctx, sources, h.URL, h.Captured, now)
 	if permit.Snippet != publish.NoLimit {
 		h.Snippet = search.Snippet{}
 	}
