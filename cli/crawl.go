@@ -253,7 +253,9 @@ func (f *crawlFlags) openKnown(u *ui, c *config, o *crawler.Options) (done func(
 		}
 	}
 	k, err := known.Open("", c.Known)
-	if err != nil {
+	if err != nil && len(f.known) > 0 {
+		return nil, usagef(hint, "--known: %v", err)
+	} else if err != nil {
 		return nil, exitWith(exitFailed, fmt.Errorf("--known: %w", err), hint)
 	}
 	u.say("--known: %s of other archives", legible.Count(k.Len(), "response"))

@@ -2,11 +2,13 @@ package crawler
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"curtsy/crawler/revisit"
 	"curtsy/crawler/status"
 	"curtsy/frontier"
+	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/storage/crawllog"
 )
@@ -25,7 +27,10 @@ func (c *Crawl) beginRound(finished bool) error {
 		c.opts.Round = &revisit.Options{}
 		return c.planRound()
 	}
-	if (finished || c.full()) && !c.RoundOpen() || s.Round != nil && s.Round.Planned && len(c.frontier.Origins()) == 0 {
+	isNew := (finished || c.full()) && !c.RoundOpen() ||
+		s.Round != nil && s.Round.Planned && len(c.frontier.Origins()) == 0
+	c.tellQueued(isNew)
+	if isNew {
 		now := c.now().UTC()
 		s.Round = &status.Round{N: len(s.Rounds) + 1, Began: now, Auto: c.opts.Round.Auto, Pages: s.Pages,
 			Bytes: s.Bytes}
@@ -37,6 +42,19 @@ func (c *Crawl) beginRound(finished bool) error {
 		return ErrUnfinished
 	}
 	return c.planRound()
+}
+
+// tellQueued says which URLs are visited although the round that is asked for would not choose them.
+func (c *Crawl) tellQueued(isNew bool) {
+	n, of := c.frontier.Counts().Queued(), c.ledger.state.Round
+	switch o := c.opts.Round; {
+	case n == 0 || o.OlderThan == 0 && !o.Auto && o.Only == nil:
+	case isNew:
+		c.opts.Tell("earlier runs left " + legible.Count(n, "URL") + " queued: visited first, whatever this round chooses")
+	case of != nil && of.Planned:
+		c.opts.Tell(fmt.Sprintf("round %d is not finished: it goes on with the %s that it had chosen; "+
+			"what is chosen now is for the next round", of.N, legible.Count(n, "URL")))
+	}
 }
 
 // full reports whether the crawl, or its last round, has reached a limit: what is still queued then

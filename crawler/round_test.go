@@ -342,14 +342,35 @@ func TestRoundIsResumed(t *testing.T) {
 		t.Fatalf("the round ended with %v", r.Ending)
 	}
 	check(t, dir)
-	o.Round = nil
+	var said []string
+	o.Tell = collect(&said)
+	o.Round = &revisit.Options{Only: regexp.MustCompile("/p3$")}
 	if r := crawl(t, dir, o); r.Ending != crawler.Done || len(r.State.Rounds) != 1 {
 		t.Fatalf("the resumed round ended with %v, %d rounds", r.Ending, len(r.State.Rounds))
+	}
+	if text := strings.Join(said, "\n"); !strings.Contains(text, "round 1 is not finished: it goes on with the ") {
+		t.Errorf("nothing tells that the round keeps what it had chosen: %q", text)
 	}
 	for _, target := range targets {
 		if n := s.times(target); n != 1 {
 			t.Errorf("%s was asked for %d times in one round", target, n)
 		}
+	}
+}
+
+// What a limit left queued is visited first in the next round, and the crawl says so.
+func TestRoundTellsWhatWasLeft(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, map[string]page{"/robots.txt": text(""), "/": links("/a", "/b"), "/a": article("a"),
+		"/b": article("b")})
+	dir, o := t.TempDir(), options(s.origin+"/")
+	o.Limits.Pages = 2
+	crawl(t, dir, o)
+	var said []string
+	o.Tell = collect(&said)
+	round(t, dir, o, revisit.Options{Only: regexp.MustCompile("/none$")})
+	if text := strings.Join(said, "\n"); !strings.Contains(text, "earlier runs left 1 URL queued") {
+		t.Errorf("it says %q", text)
 	}
 }
 

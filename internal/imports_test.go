@@ -38,7 +38,7 @@ var allowed = map[string][]string{
 	"crawler/rebuild": {"crawler", "crawler/fetch", "crawler/revisit", "crawler/robotstxt", "crawler/status",
 		"crawler/visit", "frontier", "frontier/judge", "politeness/rules", "sitemap", "storage", "storage/crawllog",
 		"storage/warc", "usage"},
-	"crawler/importer": {"crawler", "crawler/rebuild", "crawler/revisit", "crawler/visit", "frontier/judge", "storage",
+	"crawler/importer": {"crawler", "crawler/rebuild", "crawler/revisit", "crawler/visit", "frontier/judge", "htmlmeta", "storage",
 		"storage/crawllog", "storage/warc"},
 	"crawler/known": {"storage/crawllog", "storage/warc"},
 	"crawler/preview": {"crawler", "crawler/fetch", "crawler/robotstxt", "crawler/visit", "frontier",

@@ -14,6 +14,9 @@ import (
 	"strings"
 	"time"
 
+	"curtsy/htmlmeta"
+	"curtsy/internal/charsets"
+	"curtsy/internal/weburl"
 	"curtsy/storage/warc"
 )
 
@@ -194,7 +197,33 @@ func (e *harEntry) body() ([]byte, error) {
 		}
 		return b, nil
 	}
-	return []byte(*c.Text), nil
+	return e.encoded(*c.Text), nil
+}
+
+// encoded returns a text, which a HAR holds in UTF-8, in the charset that the response declares. A text that
+// this cannot express stays UTF-8, and the header says so.
+func (e *harEntry) encoded(text string) []byte {
+	h, typ := http.Header{}, -1
+	for i, f := range e.Response.Headers {
+		if h.Add(f.Name, f.Value); strings.EqualFold(f.Name, "Content-Type") {
+			typ = i
+		}
+	}
+	u, _ := weburl.ParsePage(e.Request.URL)
+	said := htmlmeta.Read(htmlmeta.Page{URL: u, Header: h, Body: []byte(text)}, htmlmeta.Options{})
+	enc, name := charsets.Lookup(said.Charset)
+	if enc == nil || name == "utf-8" {
+		return []byte(text)
+	}
+	if b, err := enc.NewEncoder().Bytes([]byte(text)); err == nil {
+		return b
+	}
+	if typ < 0 {
+		e.Response.Headers, typ = append(e.Response.Headers, harField{"Content-Type", "text/html"}), len(e.Response.Headers)
+	}
+	kind, _, _ := strings.Cut(e.Response.Headers[typ].Value, ";")
+	e.Response.Headers[typ].Value = kind + "; charset=utf-8"
+	return []byte(text)
 }
 
 // harHead formats a head from fields. It leaves out HTTP/2 pseudo-header fields.

@@ -874,18 +874,28 @@ func TestHAR(t *testing.T) {
 					map[string]string{"name": "content-type", "value": "text/html"}},
 				"content": map[string]any{"size": 4, "text": text, "encoding": encoding}}}
 	}
+	declared := func(url, text, typ string) map[string]any {
+		e := entry(url, text, "")
+		e["response"].(map[string]any)["headers"] = []any{map[string]string{"name": "Content-Type", "value": typ}}
+		return e
+	}
+	const meta = "<meta charset=windows-1251>мир"
 	lost := entry("http://h.example/lost", "", "")
 	delete(lost["response"].(map[string]any)["content"].(map[string]any), "text")
 	b, err := json.Marshal(map[string]any{"log": map[string]any{"version": "1.2",
 		"entries": []any{entry("http://h.example/p", "text", ""), entry("http://h.example/b", "dGV4dA==", "base64"),
 			lost, entry("http://h.example/x", "!", "base64"), "no entry", entry("data:text/plain,x", "x", ""),
+			declared("http://h.example/header", "мир", "text/html; charset=koi8-r"),
+			declared("http://h.example/meta", meta, "text/html"), declared("http://h.example/not", "мир 漢", "text/html; charset=koi8-r"),
+			declared("http://h.example/utf8", "мир", "text/html; charset=utf-8"),
 			entry("http://h.example/last", "last", "")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	i := imports(t, t.TempDir(), write(t, b))
 	for url, want := range map[string]string{"/p": "200 text", "/b": "200 text", "/lost": "none", "/x": "none",
-		"/last": "200 last"} {
+		"/header": "200 \xcd\xc9\xd2", "/meta": "200 <meta charset=windows-1251>\xec\xe8\xf0", "/not": "200 мир 漢",
+		"/utf8": "200 мир", "/last": "200 last"} {
 		if got := i.body("http://h.example" + url); got != want {
 			t.Errorf("%s: got %q, want %q", url, got, want)
 		}
