@@ -50,7 +50,8 @@ func (c *Crawl) tellQueued(isNew bool) {
 	switch o := c.opts.Round; {
 	case n == 0 || o.OlderThan == 0 && !o.Auto && o.Only == nil:
 	case isNew:
-		c.opts.Tell("earlier runs left " + legible.Count(n, "URL") + " queued: visited first, whatever this round chooses")
+		c.opts.Tell("earlier runs left " + legible.Count(n, "URL") +
+			" queued: visited first, whatever this round chooses")
 	case of != nil && of.Planned:
 		c.opts.Tell(fmt.Sprintf("round %d is not finished: it goes on with the %s that it had chosen; "+
 			"what is chosen now is for the next round", of.N, legible.Count(n, "URL")))

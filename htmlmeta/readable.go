@@ -74,7 +74,7 @@ func (t *pruner) child(parent, c *html.Node) {
 }
 
 func (t *pruner) element(parent, c *html.Node) {
-	el := t.textRules.element(roleOf[c.Data])
+	el := t.textRules.element(roleOf[c.Data].role)
 	for _, a := range c.Attr {
 		addAttribute(&t.textRules, &el, a.Key, a.Val)
 	}

@@ -3,6 +3,7 @@ package htmlmeta
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -104,8 +105,8 @@ func (r *reader) plainText(h http.Header, body []byte, code textCode, max int) (
 	return t.blocks
 }
 
-// role says what an element means for the text of a page.
-type role uint16
+// role says what an element means for the text of a page, and for which elements it ends.
+type role uint32
 
 const (
 	isBlock  role = 1 << iota // begins a block
@@ -115,12 +116,28 @@ const (
 	isMargin                  // as isAside, unless within main or article
 	isMain
 	isHead
-	isLoose // ended by another element of its name
-	isQuiet // its content is not shown in results (Yandex)
+	isQuiet      // its content is not shown in results (Yandex)
+	isMeta       // may be in the head of a document
+	isFormatting // its end tag may come after those of elements around it
+	isScope      // an end tag within it does not end an element around it
+	isPlain      // an address, div or p: it does not keep an item from ending
+	isPara
+	isItem
+	isTerm
+	isCell
+	isRow
+	isRows
+	isTable
 )
 
-var roleOf = func() map[string]role {
-	m := map[string]role{}
+// known is an element with a role.
+type known struct {
+	name string
+	role
+}
+
+var roleOf = func() map[string]known {
+	m := map[string]known{}
 	for names, r := range map[string]role{
 		"address article blockquote body caption center dd details dialog div dl dt fieldset figcaption figure " +
 			"h4 h5 h6 hgroup html legend li main menu ol optgroup p pre search section summary table tbody td " +
@@ -132,16 +149,40 @@ var roleOf = func() map[string]role {
 		"header footer aside": isMargin | isBlock,
 		"main article":        isMain,
 		"h1 h2 h3":            isHead | isBlock,
-		"p li dt dd td th tr": isLoose,
 		"noindex":             isQuiet,
+		"base basefont bgsound head html link meta noframes noscript script style template title": isMeta,
+		"a b big code em font i nobr s small strike strong tt u":                                  isFormatting,
+		"applet button caption marquee object table td template th":                               isScope,
+		"address div p":             isPlain,
+		"p":                         isPara,
+		"li":                        isItem,
+		"dd dt":                     isTerm,
+		"td th":                     isCell,
+		"tr":                        isRow,
+		"caption tbody tfoot thead": isRows,
+		"table":                     isTable,
 	} {
 		for name := range strings.FieldsSeq(names) {
-			m[name] |= r
+			m[name] = known{name, m[name].role | r}
 		}
 	}
-	m["hr"] |= isBlock
+	m["hr"] = known{"hr", m["hr"].role | isBlock}
 	return m
 }()
+
+// implied lists which open elements a start tag ends, since their end tags are optional (HTML §13.1.2.4),
+// and which elements around these it does not look beyond.
+var implied = []struct{ of, ends, within role }{
+	{isBlock | isAside, isPara, isScope},
+	{isItem, isItem, isFirm},
+	{isTerm, isTerm, isFirm},
+	{isCell, isCell, isRow | isTable},
+	{isRow, isCell | isRow, isTable},
+	{isRows, isCell | isRow | isRows, isTable},
+}
+
+// isFirm are the elements that keep an item of a list within them from ending.
+const isFirm = isScope | isBlock | isAside | isNever
 
 // textRules decide which elements have text.
 type textRules struct {
@@ -182,10 +223,11 @@ type textReader struct {
 	src []byte
 	max int
 
-	stack  []textElement
-	never  int // number of open elements that are left out
-	heads  int
-	hidden int
+	stack    []textElement
+	never    int  // number of open elements that are left out
+	headless bool // the head has ended, or there is none
+	heads    int
+	hidden   int
 
 	buf    []byte
 	spans  [][2]int
@@ -198,6 +240,7 @@ type textReader struct {
 // textElement is an open element that affects the text.
 type textElement struct {
 	name  string
+	what  role
 	never bool
 	main  bool
 	head  bool
@@ -208,60 +251,118 @@ type textElement struct {
 func (t *textReader) read(xml bool) {
 	s := scanner{src: t.src, xml: xml, every: true}
 	at := 0
-	for s.next() && t.total < t.max {
+	for inForeign := false; s.next() && t.total < t.max; inForeign = s.foreign.depth > 0 {
 		tag := &s.tag
-		t.markup(at, tag.all.from)
+		if !inForeign {
+			t.markup(at, tag.all.from)
+		}
 		at = tag.all.to
-		if tag.end {
+		switch {
+		case s.foreign.depth > 0 || !xml && isForeign(tag): // SVG and MathML, which has no text, or its end
+			continue
+		case tag.end:
 			t.close(tag)
 			continue
 		}
-		t.open(tag)
+		t.open(tag, xml)
 		if !tag.text.empty() && s.pos >= tag.text.to {
 			at = tag.text.to
 		}
 	}
-	t.markup(at, len(t.src))
+	if s.foreign.depth == 0 {
+		t.markup(at, len(t.src))
+	}
 	t.flush()
 }
 
+// isForeign reports whether a tag is that of an svg or math element.
+func isForeign(t *tag) bool { return t.id == tagSVG || t.id == tagMath }
+
 // open handles a start tag.
-func (t *textReader) open(tag *tag) {
-	raw := tag.name.of(t.src)
-	var low [16]byte
-	name := low[:copy(low[:], raw)]
-	for i, c := range name {
-		if 'A' <= c && c <= 'Z' {
-			name[i] = c | 0x20
+func (t *textReader) open(tag *tag, xml bool) {
+	name, what := lower(tag.name.of(t.src))
+	if !xml {
+		if name == "body" && t.headless {
+			return
 		}
-	}
-	what := roleOf[string(name)]
-	if len(raw) > len(low) {
-		what = 0
+		if what&isMeta == 0 {
+			t.endHead()
+		} else if t.headless && (name == "head" || name == "html") {
+			return
+		}
+		if what&(isCell|isRow|isRows) != 0 && !t.inTable() {
+			return
+		}
+		t.endImplied(what)
 	}
 	switch {
-	case string(name) == "br":
+	case name == "br":
 		t.append([]byte(" "))
 		return
 	case what&isBlock != 0:
 		t.flush()
 	}
-	if what&isVoid != 0 {
+	if what&isVoid != 0 || xml && tag.selfEnd {
 		return
-	}
-	if n := len(t.stack); n > 0 && (what&isLoose != 0 && t.stack[n-1].name == string(name) || what&isBlock != 0 &&
-		t.stack[n-1].name == "p") {
-		t.pop(n - 1)
 	}
 	el := t.element(what)
 	for i := range tag.attrs {
 		addAttribute(&t.textRules, &el, tag.attrs[i].name.of(t.src), tag.attrs[i].value.of(t.src))
 	}
-	if what == 0 && !el.never && !el.main && !el.quiet || tag.selfEnd && t.never > 0 || len(t.stack) == maxOpen {
+	if what&^(isMeta|isFormatting) == 0 && !el.never && !el.main && !el.quiet || len(t.stack) == maxOpen {
 		return
 	}
-	el.name = strings.ToLower(string(raw))
+	el.name, el.what = name, what
 	t.push(el)
+}
+
+// lower returns the name of an element in lower case, and its role.
+func lower(raw []byte) (name string, what role) {
+	var low [16]byte
+	b := low[:copy(low[:], raw)]
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c | 0x20
+		}
+	}
+	if el, ok := roleOf[string(b)]; ok && len(raw) <= len(low) {
+		return el.name, el.role
+	}
+	return strings.ToLower(string(raw)), 0
+}
+
+// endHead ends the head, whose end tag is optional, when something comes that it cannot contain.
+func (t *textReader) endHead() {
+	if n := len(t.stack) - 1; n >= 0 && t.stack[n].name == "head" {
+		t.pop(n)
+	}
+	t.headless = t.headless || t.never == 0
+}
+
+// inTable reports whether a table is open; outside of one, the tags of its parts mean nothing.
+func (t *textReader) inTable() bool {
+	return slices.ContainsFunc(t.stack, func(el textElement) bool { return el.what&isTable != 0 })
+}
+
+// endImplied ends the elements whose end tags a start tag makes superfluous.
+func (t *textReader) endImplied(what role) {
+	for _, e := range implied {
+		if what&e.of == 0 {
+			continue
+		}
+		end := -1
+		for i := len(t.stack) - 1; i >= 0; i-- {
+			has := t.stack[i].what
+			if has&e.ends != 0 {
+				end = i
+			} else if has&e.within != 0 && has&isPlain == 0 {
+				break
+			}
+		}
+		if end >= 0 {
+			t.pop(end)
+		}
+	}
 }
 
 // maxOpen is the most open elements tracked.
@@ -301,10 +402,33 @@ func (t *textReader) pop(n int) {
 // close handles an end tag.
 func (t *textReader) close(tag *tag) { t.closeNamed(tag.name.of(t.src)) }
 
-func (t *textReader) closeNamed(name []byte) {
+// closeNamed ends the innermost element of a name. As in browsers, an end tag within a cell of a table does
+// not end what is around the table, and that of an inline element ends no block.
+func (t *textReader) closeNamed(raw []byte) {
+	name, what := lower(raw)
+	if name == "body" || name == "html" { // what follows is in the body too
+		t.endHead()
+		t.flush()
+		return
+	}
+	within := isScope
+	switch {
+	case what&(isCell|isRow|isRows|isTable) != 0:
+		within = isTable
+	case what == 0:
+		within = isFirm | isMain
+	}
 	for i := len(t.stack) - 1; i >= 0; i-- {
-		if el := &t.stack[i]; len(el.name) == len(name) && equalFold(name, el.name) {
+		el := &t.stack[i]
+		switch {
+		case el.name == name && el.what&isFormatting != 0: // it may end before what is in it
+			t.count(*el, -1)
+			t.stack = slices.Delete(t.stack, i, i+1)
+			return
+		case el.name == name:
 			t.pop(i)
+			return
+		case el.what&within != 0:
 			return
 		}
 	}
@@ -312,10 +436,13 @@ func (t *textReader) closeNamed(name []byte) {
 
 // markup handles what is between two tags: text and comments.
 func (t *textReader) markup(from, to int) {
+	text := t.src[from:to]
+	if t.never > 0 && len(t.stack) > 0 && t.stack[len(t.stack)-1].name == "head" && isText(text) {
+		t.endHead()
+	}
 	if t.never > 0 || from >= to {
 		return
 	}
-	text := t.src[from:to]
 	for {
 		i := bytes.IndexByte(text, '<')
 		if i < 0 || i+1 >= len(text) || !strings.ContainsRune("!?/", rune(text[i+1])) {
@@ -335,6 +462,12 @@ func (t *textReader) markup(from, to int) {
 		text = text[end:]
 	}
 	t.raw(text)
+}
+
+// isText reports whether text between two tags begins with more than blanks and comments.
+func isText(text []byte) bool {
+	text = bytes.TrimLeft(text, asciiBlank)
+	return len(text) > 0 && text[0] != '<'
 }
 
 // comment handles the comment form of Yandex's <noindex>: <!--noindex--> text <!--/noindex-->.

@@ -1,7 +1,10 @@
 package htmlmeta
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,5 +130,54 @@ func TestHiddenInEveryReading(t *testing.T) {
 				t.Errorf("%s of %s: got %s, %v, want no more than what is shown", name, attrs, b.String(), err)
 			}
 		}
+	}
+}
+
+// words returns the words of a text, sorted: a tree moves text that stands directly in a table.
+func words(text string) string {
+	list := strings.Fields(text)
+	slices.Sort(list)
+	return strings.Join(list, " ")
+}
+
+// The text is that which the parser of browsers has outside of hidden elements, whichever tags are left out,
+// doubled or in the wrong place.
+func TestReadTextAsATreeHasIt(t *testing.T) {
+	tags := strings.Split("<head>,</head>,<title>t</title>,<body>,</body>,<html>,</html>,<meta x>,<link>,<style>s</style>,"+
+		"<p>,<p hidden>,</p>,<div>,<div/>,<div hidden>,</div>,<svg>q</svg>,<svg/>,<svg><path/><text>q</text></svg>,"+
+		"<table><tr><td>,</td></tr></table>,<tr hidden><td>,<tr><td>,<td>,<td hidden>,<ul>,<li>,<li hidden>,</ul>,"+
+		"<dl>,<dt hidden>,<dd>,</dl>,<span hidden>,</span>,<nav>,</nav>,<h1>,</h1>,<br>,<b>,</b>", ",")
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		var page, tree, text strings.Builder
+		page.WriteString("<!doctype html>")
+		for n := range 1 + random.IntN(6) {
+			fmt.Fprintf(&page, "%s w%d ", tags[random.IntN(len(tags))], n)
+		}
+		p := Page{Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, Body: []byte(page.String())}
+		root, err := Whole(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range root.Descendants() {
+			if n.Type == html.TextNode {
+				tree.WriteString(n.Data + " ")
+			}
+		}
+		for _, b := range ReadWholeText(p, 1<<20) {
+			text.WriteString(b.Text + " ")
+		}
+		if got, want := words(text.String()), words(tree.String()); got != want {
+			t.Errorf("%s: got %q, want %q", p.Body, got, want)
+		}
+	}
+}
+
+func TestReadTextOfXHTML(t *testing.T) {
+	p := Page{Header: http.Header{"Content-Type": {"application/xhtml+xml"}}, Body: []byte(
+		`<html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title><script src="x.js"/></head><body>` +
+			`<p>one</p><div hidden="hidden"/><iframe src="x"/><svg xmlns="http://www.w3.org/2000/svg"><text>no</text></svg><p>two</p></body></html>`)}
+	if blocks := ReadText(p, 1<<20); len(blocks) != 2 || blocks[0].Text != "one" || blocks[1].Text != "two" {
+		t.Errorf("got %+v", blocks)
 	}
 }

@@ -219,7 +219,8 @@ func (e *harEntry) encoded(text string) []byte {
 		return b
 	}
 	if typ < 0 {
-		e.Response.Headers, typ = append(e.Response.Headers, harField{"Content-Type", "text/html"}), len(e.Response.Headers)
+		typ = len(e.Response.Headers)
+		e.Response.Headers = append(e.Response.Headers, harField{"Content-Type", "text/html"})
 	}
 	kind, _, _ := strings.Cut(e.Response.Headers[typ].Value, ";")
 	e.Response.Headers[typ].Value = kind + "; charset=utf-8"

@@ -48,7 +48,8 @@ func challenge(x *fetch.Exchange, doc *htmlmeta.Document) string {
 		return "challenge"
 	}
 	refused := x.Status == http.StatusForbidden || x.Status == http.StatusServiceUnavailable
-	if !refused && (x.Status != http.StatusOK || !holdsAny(strings.ToLower(legible.First(doc.Title, 200)), challengeTitles)) {
+	title := strings.ToLower(legible.First(doc.Title, 200))
+	if !refused && (x.Status != http.StatusOK || !holdsAny(title, challengeTitles)) {
 		return ""
 	}
 	body, cut, err := x.Decoded(maxChallenge)

@@ -1,8 +1,8 @@
 package catalog
 
-// analysis is the version of how publish/search tokenizes texts. A file with other tables or
+// analysis is the version of how publish/search reads and tokenizes texts. A file with other tables or
 // another version is rebuilt.
-const analysis = "3"
+const analysis = "4"
 
 // tables is the schema of index.db.
 //
