@@ -50,6 +50,14 @@ func TestRewriteScript(t *testing.T) {
 		{"text/html", `<p>x<script>1</script>`,
 			`<meta http-equiv="Content-Security-Policy" content="P"><script src="s.js"></script><p>x<script>1</script>`},
 		{"text/html", `<p>x`, `<meta http-equiv="Content-Security-Policy" content="P"><p>x`},
+		// Text begins the body, where browsers ignore a policy.
+		{"text/html", `<!doctype html> <!-- c -->text <p>x<head>`,
+			`<!doctype html> <!-- c --><meta http-equiv="Content-Security-Policy" content="P">text <p>x<head>`},
+		{"text/html", "<HTML lang=en>\n&nbsp;<head><script>1</script>",
+			"<HTML lang=en>\n" + `<meta http-equiv="Content-Security-Policy" content="P"><script src="s.js"></script>&nbsp;<head><script>1</script>`},
+		{"text/html", `text <html><head><title>t</title>`,
+			`<meta http-equiv="Content-Security-Policy" content="P">text <html><head><title>t</title>`},
+		{"text/html", `<!doctype html>text`, `<!doctype html><meta http-equiv="Content-Security-Policy" content="P">text`},
 		{"image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>`,
 			`<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>`},
 	} {

@@ -218,17 +218,21 @@ func (w *rewriter) tag(s *scanner) {
 }
 
 // head inserts what belongs to the beginning of html and head. Parsers create these elements at
-// the first other tag.
+// the first other tag or text.
 func (w *rewriter) head(t *tag) {
 	name := t.name.of(w.src)
+	at := t.all.from
+	if !w.xml && w.front != "" {
+		at = textBefore(w.src, at)
+	}
 	switch {
-	case len(name) == 4 && equalFold(name, "html"):
+	case len(name) == 4 && equalFold(name, "html") && at == t.all.from:
 		if w.o.NoTranslate && !w.html {
 			w.noTranslate(t)
 		}
 		w.html = true
 		return
-	case len(name) == 4 && equalFold(name, "head"):
+	case len(name) == 4 && equalFold(name, "head") && at == t.all.from:
 		switch {
 		case w.front == "":
 		case w.xml && t.selfEnd:
@@ -244,11 +248,29 @@ func (w *rewriter) head(t *tag) {
 			text = `<html translate="no">` + text
 		}
 		if text != "" {
-			w.edit(span{t.all.from, t.all.from}, text)
+			w.edit(span{at, at}, text)
 		}
 		w.html = true
 	}
 	w.front = ""
+}
+
+// textBefore returns the offset of the first text before the tag at to, or to. The tags before are html
+// and head.
+func textBefore(src []byte, to int) int {
+	at := prologEnd(src)
+	for s := (scanner{src: src[:to], every: true}); ; at = s.tag.all.to {
+		more, end := s.next(), to
+		if more {
+			end = s.tag.all.from
+		}
+		if i := textIn(src[at:max(at, end)]); i >= 0 {
+			return at + i
+		}
+		if !more {
+			return to
+		}
+	}
 }
 
 func (w *rewriter) noTranslate(t *tag) {
@@ -297,10 +319,7 @@ func (w *rewriter) close() {
 		if w.o.NoTranslate {
 			text = `<html translate="no">` + text
 		}
-		at := 0
-		if bytes.HasPrefix(w.src, []byte(bomUTF8)) {
-			at = len(bomUTF8)
-		}
+		at := textBefore(w.src, len(w.src))
 		w.edit(span{at, at}, text)
 		w.apply()
 	}

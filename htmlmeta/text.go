@@ -437,7 +437,7 @@ func (t *textReader) closeNamed(raw []byte) {
 // markup handles what is between two tags: text and comments.
 func (t *textReader) markup(from, to int) {
 	text := t.src[from:to]
-	if t.never > 0 && len(t.stack) > 0 && t.stack[len(t.stack)-1].name == "head" && isText(text) {
+	if t.never > 0 && len(t.stack) > 0 && t.stack[len(t.stack)-1].name == "head" && textIn(text) >= 0 {
 		t.endHead()
 	}
 	if t.never > 0 || from >= to {
@@ -464,10 +464,24 @@ func (t *textReader) markup(from, to int) {
 	t.raw(text)
 }
 
-// isText reports whether text between two tags begins with more than blanks and comments.
-func isText(text []byte) bool {
-	text = bytes.TrimLeft(text, asciiBlank)
-	return len(text) > 0 && text[0] != '<'
+// textIn returns the offset of the first text between two tags, after blanks, comments and stray end tags; -1
+// if there is none.
+func textIn(b []byte) int {
+	for at := 0; ; {
+		for at < len(b) && class[b[at]]&blank != 0 {
+			at++
+		}
+		switch rest := b[at:]; {
+		case len(rest) == 0:
+			return -1
+		case bytes.HasPrefix(rest, []byte("<!--")):
+			at = commentEnd(b, at+4)
+		case rest[0] == '<' && len(rest) > 1 && strings.IndexByte("!?/", rest[1]) >= 0:
+			at = indexFrom(b, at+2, ">")
+		default:
+			return at
+		}
+	}
 }
 
 // comment handles the comment form of Yandex's <noindex>: <!--noindex--> text <!--/noindex-->.
