@@ -134,3 +134,43 @@ func assistantOf(t *testing.T, dirs []string) *mcp.ClientSession {
 	})
 	return session
 }
+
+// A page that was fetched under another form of its URL is shown at each of them: after Clean-param, with the
+// parameters in another order, with a session id.
+func TestServeShowsAPageAtItsOtherForms(t *testing.T) {
+	t.Parallel()
+	_, seed := crawltest.Site(t, `
+-- /robots.txt --
+User-agent: *
+Clean-param: ref /p
+-- / --
+<a href="/p?ref=1&id=5">a</a> <a href="/o?b=2&a=1">b</a>
+-- /p?id=5 --
+<title>folded</title>
+-- /o?b=2&a=1 --
+<title>ordered</title>
+`)
+	dir := filepath.Join(t.TempDir(), "site")
+	if code := Main([]string{"crawl", seed.String(), "--archive", dir, "--delay", "0s"}, strings.NewReader(""), io.Discard, io.Discard); code != 0 {
+		t.Fatalf("crawl ended with %d", code)
+	}
+	u := &ui{out: &dataWriter{w: io.Discard}, err: &bytes.Buffer{}}
+	sources, closeAll, err := openShelves(t.Context(), u, []string{dir})
+	defer closeAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := replay.New(sources, replay.Options{UI: "127.0.0.1:28600", Content: "127.0.0.1:28601"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for target, want := range map[string]int{"p?ref=1&id=5": 200, "p?id=5&ref=2": 200, "p?id=6": 404, "o?b=2&a=1": 200,
+		"o?a=1&b=2": 200, "o?a=1&b=3": 404} {
+		path := "/2026/" + seed.String() + target
+		r, w := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:28600"+path, nil), httptest.NewRecorder()
+		r.RequestURI = path
+		if s.UI().ServeHTTP(w, r); w.Code != want {
+			t.Errorf("%s: %d, want %d", target, w.Code, want)
+		}
+	}
+}

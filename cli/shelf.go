@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
 	"curtsy/publish/catalog"
 	"curtsy/publish/replay"
@@ -43,6 +44,9 @@ type edition struct {
 	asOf    time.Time
 	changed time.Time // modification time of crawl.db before it was opened
 	users   int
+
+	links       sync.Once
+	cleanParams func(weburl.URL) (weburl.URL, bool) // nil: none
 }
 
 const (
@@ -155,8 +159,26 @@ func (s *shelf) read() (*replay.Reading, error) {
 	case !e.state.Finished:
 		state = cmp.Or(e.state.Ended, "not finished")
 	}
-	return &replay.Reading{Archive: e.Archive, State: state, AsOf: at, Rounds: e.state.Rounds,
-		Names: e.state.Names(), Holds: *e.state.Holds, Close: func() { s.giveBack(e) }}, nil
+	r := &replay.Reading{Archive: e.Archive, State: state, AsOf: at, Rounds: e.state.Rounds,
+		Names: e.state.Names(), Holds: *e.state.Holds, Fold: e.fold, Close: func() { s.giveBack(e) }}
+	if e.config.Traps.Twins {
+		r.Form = judge.SamePage
+	}
+	return r, nil
+}
+
+// fold applies the Clean-param of the site, whose robots.txt is read at the first call.
+func (e *edition) fold(u weburl.URL) (weburl.URL, bool) {
+	e.links.Do(func() {
+		o, err := linkOptions(e.opened)
+		if err == nil { // damage is reported by what is read after it
+			e.cleanParams = o.Fold
+		}
+	})
+	if e.cleanParams == nil {
+		return u, false
+	}
+	return e.cleanParams(u)
 }
 
 // kept caches a value computed from crawl.db.

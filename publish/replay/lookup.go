@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"curtsy/internal/weburl"
@@ -45,7 +46,10 @@ type Reading struct {
 	Rounds  []time.Time // start times of updates
 	Names   []string    // origins of the site, that of the pages first
 	Holds   crawllog.Counts
-	Close   func()
+	// Fold applies the site's Clean-param, and Form returns the common form of URLs that differ only in a
+	// session id or the order of parameters; both report whether that is another URL. nil: none is.
+	Fold, Form func(weburl.URL) (weburl.URL, bool)
+	Close      func()
 }
 
 // readings are the archives opened for a request.
@@ -212,15 +216,80 @@ func (s *Server) find(ctx context.Context, a address) (best *capture, all []*cap
 	if err != nil {
 		return nil, nil, u, err
 	}
-	for _, try := range urls {
-		if all, err = s.captures(ctx, try); err != nil || len(all) > 0 {
-			return nearest(all, a.at), all, try, err
+	for _, forms := range []func(context.Context, []weburl.URL) ([]weburl.URL, error){asTheyAre, s.forms} {
+		list, err := forms(ctx, urls)
+		if err != nil {
+			return nil, nil, u, err
+		}
+		for _, try := range list {
+			if all, err = s.captures(ctx, try); err != nil || len(all) > 0 {
+				return nearest(all, a.at), all, try, err
+			}
 		}
 	}
 	if len(urls) > 0 {
 		u = urls[0]
 	}
 	return nil, nil, u, nil
+}
+
+func asTheyAre(_ context.Context, urls []weburl.URL) ([]weburl.URL, error) { return urls, nil }
+
+// forms returns the URLs under which the pages of urls may have been fetched instead.
+func (s *Server) forms(ctx context.Context, urls []weburl.URL) (list []weburl.URL, err error) {
+	for _, from := range s.sources {
+		reading, err := from.Reading(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range urls {
+			if !slices.Contains(reading.Names, u.Origin()) || !strings.Contains(u.Target(), "?") {
+				continue
+			}
+			folded := changed(reading.Fold, u)
+			list = append(list, folded, changed(reading.Form, folded))
+			if reading.Form != nil {
+				twins, err := from.twins(ctx, folded, reading.Form)
+				if err != nil {
+					return nil, err
+				}
+				list = append(list, twins...)
+			}
+		}
+	}
+	return list, nil
+}
+
+// changed applies change to a URL, if there is one.
+func changed(change func(weburl.URL) (weburl.URL, bool), u weburl.URL) weburl.URL {
+	if change != nil {
+		if other, ok := change(u); ok {
+			return other
+		}
+	}
+	return u
+}
+
+// maxTwins is how many captures of a path are searched for another form of a URL.
+const maxTwins = 2000
+
+// twins returns the archived URLs whose common form is that of u.
+func (f *Source) twins(ctx context.Context, u weburl.URL, form func(weburl.URL) (weburl.URL, bool)) (list []weburl.URL,
+	err error) {
+	path, _, _ := strings.Cut(u.SURT(), "?")
+	looked := 0
+	for row, err := range f.Catalog.Range(ctx, path+"?", path+"?\xff") {
+		if err != nil {
+			return nil, err
+		}
+		if other := weburl.FromCanonical(row.URL); changed(form, other) == changed(form, u) {
+			list = append(list, other)
+		}
+		if looked++; looked == maxTwins {
+			break
+		}
+	}
+	return list, nil
 }
 
 // named adds to urls the same URLs under the other origins of their sites, since each page is
