@@ -273,6 +273,9 @@ func (o *Outcome) note() crawllog.Note {
 	if e := o.elsewhere; e != nil {
 		n.Elsewhere = &crawllog.NotedElsewhere{Elsewhere: *e, Digest: v.Digest, Length: v.Length}
 	}
+	if v.Kept == crawllog.KeptRevisit {
+		n.Truncated = v.Truncated
+	}
 	if v.Kept == crawllog.KeptWithheld {
 		withheld := *v
 		withheld.Record = nil

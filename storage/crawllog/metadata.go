@@ -1,6 +1,7 @@
 package crawllog
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strconv"
@@ -23,6 +24,7 @@ type Note struct {
 	Delay     string        `json:"delay,omitempty"`
 	Suspect   string        `json:"suspect,omitempty"`    // Visit.Suspect, as known then
 	Body      string        `json:"body,omitempty"`       // Visit.Body
+	Truncated string        `json:"truncated,omitempty"`  // Visit.Truncated of a revisit, whose record has no body
 	Round     int           `json:"round,omitempty"`      // number of the round; 0: the first crawl
 	Began     time.Time     `json:"round_began,omitzero"` // when that round began
 	// Import is where the records were imported from; nil if curtsy made them.
@@ -159,5 +161,5 @@ func (c *Recovered) Take(m Metadata) {
 		v.Rendered = m.Note.Rendered
 	}
 	v.Took, v.Class, v.Waited, v.Delay, v.Suspect = m.Took, m.Note.Class, m.Note.Waited, m.Note.Delay, m.Note.Suspect
-	v.Body, v.Round = m.Note.Body, m.Note.Round
+	v.Body, v.Round, v.Truncated = m.Note.Body, m.Note.Round, cmp.Or(v.Truncated, m.Note.Truncated)
 }
