@@ -65,11 +65,11 @@ func urlsOf(text string) (list []weburl.URL) {
 		text = "http://" + text
 	}
 	if page, route, ok := strings.Cut(text, routeMark); ok {
-		if u, err := weburl.ParsePage(page + "#" + unlisted.Replace(route)); err == nil {
+		if u, err := weburl.ParsePage(page + "#" + unlisted(route)); err == nil {
 			return append([]weburl.URL{u, u.Page()}, urlsOf(page)...)
 		}
 	}
-	for _, s := range []string{text, unlisted.Replace(text)} {
+	for _, s := range []string{text, unlisted(text)} {
 		u, err := weburl.ParsePage(s)
 		if err != nil || len(list) > 0 && list[0] == u {
 			continue
@@ -90,16 +90,44 @@ func urlsOf(text string) (list []weburl.URL) {
 
 // Characters that are syntax in srcset and style sheets are encoded in references.
 var (
-	listed   = strings.NewReplacer("(", "%28", ")", "%29", ",", "%2C", "'", "%27")
-	unlisted = strings.NewReplacer("%28", "(", "%29", ")", "%2C", ",", "%2c", ",", "%27", "'")
+	encoded = strings.NewReplacer("(", "%28", ")", "%29", ",", "%2C", "'", "%27")
+	decoded = strings.NewReplacer("%28", "(", "%29", ")", "%2C", ",", "%2c", ",", "%27", "'")
 )
+
+// listed encodes a URL for a reference. A '%' that begins no escape is encoded too: net/http refuses it.
+func listed(url string) string { return encoded.Replace(eachStray(url, "%", "%25")) }
+
+// unlisted decodes what listed has encoded.
+func unlisted(text string) string { return decoded.Replace(eachStray(text, "%25", "%")) }
+
+// eachStray replaces each percent sign, written as from, that two hexadecimal digits do not follow.
+func eachStray(s, from, to string) string {
+	if !strings.Contains(s, from) {
+		return s
+	}
+	var b strings.Builder
+	for s != "" {
+		before, after, found := strings.Cut(s, from)
+		b.WriteString(before)
+		switch {
+		case !found:
+			return b.String()
+		case len(after) >= 2 && strings.Trim(after[:2], "0123456789abcdefABCDEF") == "":
+			b.WriteString(from)
+		default:
+			b.WriteString(to)
+		}
+		s = after
+	}
+	return b.String()
+}
 
 // routeMark replaces the '#' of a fragment route in paths, which cannot have a fragment.
 const routeMark = "%23%23"
 
 // pathTo is the path of a URL at a time.
 func pathTo(ts string, u weburl.URL) string {
-	return "/" + ts + "/" + listed.Replace(u.Page().String()) + strings.Replace(u.Route(), "#", routeMark, 1)
+	return "/" + ts + "/" + listed(u.Page().String()) + strings.Replace(u.Route(), "#", routeMark, 1)
 }
 
 // target returns path and query of a request as they were sent.

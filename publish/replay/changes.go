@@ -177,7 +177,7 @@ func (s *Server) changesOf(ctx context.Context, from *Reading, key changesKey) (
 func rowOf(c *changes.Change) changeRow {
 	ts := c.Now.At.UTC().Format(tsFormat)
 	r := changeRow{Title: c.Name(), URL: c.URL, Reason: c.Reason, Now: c.Now.At, Path: "/" + ts + "/" +
-		listed.Replace(c.URL), Passages: c.Passages}
+		listed(c.URL), Passages: c.Passages}
 	if c.Was != nil {
 		r.Was = c.Was.At
 	}

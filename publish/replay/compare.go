@@ -52,7 +52,7 @@ const maxChoices = 500
 
 // comparePath is the path of the comparison of two captures.
 func comparePath(was, now time.Time, u string) string {
-	return "/compare/" + was.UTC().Format(tsFormat) + "/" + now.UTC().Format(tsFormat) + "/" + listed.Replace(u)
+	return "/compare/" + was.UTC().Format(tsFormat) + "/" + now.UTC().Format(tsFormat) + "/" + listed(u)
 }
 
 // compareTexts handles /compare/TS/TS/URL.
@@ -156,8 +156,8 @@ func changePaths(versions []*capture) map[*capture]string {
 func (s *Server) compareView(r *http.Request, copies []*capture, before, after *capture, u weburl.URL) *compareView {
 	v := &compareView{URL: u.String(), Was: s.side(r, before, u), Now: s.side(r, after, u),
 		Same:     before.Digest == after.Digest,
-		Versions: "/versions/" + listed.Replace(u.String()), Sandbox: s.sandbox(s.opaque())}
-	pair := "/" + v.Was.TS + "/" + v.Now.TS + "/" + listed.Replace(u.String())
+		Versions: "/versions/" + listed(u.String()), Sandbox: s.sandbox(s.opaque())}
+	pair := "/" + v.Was.TS + "/" + v.Now.TS + "/" + listed(u.String())
 	v.Pairs, v.Other = "/compare"+pair, "/beside"+pair
 	if i := slices.Index(copies, before); i > 0 {
 		v.Earlier = comparePath(copies[i-1].At, before.At, u.String())

@@ -17,7 +17,7 @@ func (s *Server) mementoHeaders(w http.ResponseWriter, r *http.Request, c *captu
 
 // relations returns the Link header of a memento: original, timegate and timemap.
 func (s *Server) relations(r *http.Request, url string) string {
-	ui, ref := s.uiOrigin(r), listed.Replace(url)
+	ui, ref := s.uiOrigin(r), listed(url)
 	return fmt.Sprintf(`<%s>; rel="original", <%s/timegate/%s>; rel="timegate", `+
 		`<%s/timemap/link/%s>; rel="timemap"; type="application/link-format"`,
 		ref, ui, ref, ui, ref)
@@ -60,7 +60,7 @@ func (s *Server) timemap(w http.ResponseWriter, r *http.Request, text string) er
 		return s.absentUI(w, r, u, nearest(all, s.now()))
 	}
 	w.Header().Set("Content-Type", "application/link-format")
-	ui, ref := s.uiOrigin(r), listed.Replace(u.String())
+	ui, ref := s.uiOrigin(r), listed(u.String())
 	first, last := shown[0].At.UTC().Format(http.TimeFormat), shown[len(shown)-1].At.UTC().Format(http.TimeFormat)
 	fmt.Fprintf(w, "<%s>;rel=\"original\",\n"+
 		"<%s/timemap/link/%s>;rel=\"self\";type=\"application/link-format\";from=\"%s\";until=\"%s\",\n"+

@@ -690,3 +690,20 @@ func TestRewritingEnds(t *testing.T) {
 		t.Errorf("rewritten for nobody: %v", err)
 	}
 }
+
+// Paths have no escapes that net/http refuses, and lead back to the URL.
+func TestEscapesInPaths(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"http://h/bad%zz": "http://h/bad%25zz", "http://h/100%": "http://h/100%25", "http://h/a%20b": "http://h/a%20b",
+		"http://h/%2541": "http://h/%2541", "http://h/(a,b)'%%4": "http://h/%28a%2Cb%29%27%25%254",
+	} {
+		got := replay.Listed(address)
+		if got != want || replay.Unlisted(got) != address {
+			t.Errorf("%s: %s and back %s, want %s", address, got, replay.Unlisted(got), want)
+		}
+		if _, err := url.Parse(got); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -89,7 +89,7 @@ func reference(a address, r htmlmeta.Reference, still bool) (htmlmeta.Change, st
 
 // fragment encodes a fragment for lists, styles and attributes.
 func fragment(s string) string {
-	return listed.Replace(strings.NewReplacer(" ", "%20", `"`, "%22", "<", "%3C", ">", "%3E", "\n", "", "\t", "", "\r",
+	return listed(strings.NewReplacer(" ", "%20", `"`, "%22", "<", "%3C", ">", "%3E", "\n", "", "\t", "", "\r",
 		"").Replace(s))
 }
 

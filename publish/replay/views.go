@@ -108,7 +108,7 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, a address) error
 	ts := c.At.UTC().Format(tsFormat)
 	v := &replayView{Title: cmp.Or(c.Title, c.URL), URL: c.URL, At: c.At, Frame: base + pathTo(ts, u),
 		Sandbox:  s.sandbox(s.opaque()),
-		Versions: "/versions/" + listed.Replace(c.URL), Raw: base + pathTo(ts+"id_", u), Rule: ruleText(c),
+		Versions: "/versions/" + listed(c.URL), Raw: base + pathTo(ts+"id_", u), Rule: ruleText(c),
 		Use: usage.Combine(c.Usage).String(), Status: c.Status, Size: c.Length, Type: c.ContentType}
 	v.Download = strings.HasPrefix(strings.ToLower(c.ContentType), "application/pdf")
 	for _, o := range all {
