@@ -42,7 +42,8 @@ func (f *changesFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	told := 0
+	told, slight := 0, 0
+	o.Slight = func(string) { slight++ }
 	page := &changes.Page{Site: a.state.Seed, Since: o.Since, Now: time.Now()}
 	for c, err := range changes.Of(ctx, a.Archive, o) {
 		if err != nil {
@@ -69,10 +70,26 @@ func (f *changesFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 	case f.atom:
 		return page.WriteAtom(u.out)
 	}
-	if told == 0 {
+	if told == 0 && slight == 0 {
 		u.say("nothing has changed since %s", u.time(o.Since))
 	}
+	if slight > 0 {
+		u.say("%s only in numbers or dates, or in what changed on many pages: curtsy diff %s URL shows it",
+			differs(slight, told == 0), quoted(dir))
+	}
 	return nil
+}
+
+// differs says how many pages differ slightly.
+func differs(n int, alone bool) string {
+	text := legible.Count(n, "page")
+	if !alone {
+		text = legible.Count(n, "other page")
+	}
+	if n == 1 {
+		return text + " differs"
+	}
+	return text + " differ"
 }
 
 // span returns the period of the comparison.

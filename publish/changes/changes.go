@@ -47,6 +47,9 @@ type Options struct {
 	Since time.Time // visits up to it are the old state
 	Until time.Time // later visits are ignored; zero: none are
 	Now   time.Time // for publish.Permits; zero: the current time
+	// Slight is called for each page whose text differs only in what is left out: numbers and dates, or what
+	// changed on many pages. nil: it is not called.
+	Slight func(url string)
 }
 
 // Of yields the changes of an archive in the order in which URLs were discovered. Pages that

@@ -61,6 +61,9 @@ func (r *round) passages(c *Change) (real bool, err error) {
 			c.Passages = append(c.Passages, passageOf(was, now))
 		}
 	}
+	if len(c.Passages) == 0 && len(d.passages) > 0 && r.opts.Slight != nil {
+		r.opts.Slight(c.URL)
+	}
 	return len(c.Passages) > 0, nil
 }
 
