@@ -37,6 +37,7 @@ type config struct {
 	Storage     storageConfig `yaml:"storage"`
 
 	LoggedIn string   `yaml:"-" json:",omitempty"` // the kinds of login of the crawl
+	Signed   bool     `yaml:"-" json:",omitempty"` // the crawl had an --identity
 	Known    []string `yaml:"-" json:",omitempty"` // absolute paths of indexes of other archives
 }
 

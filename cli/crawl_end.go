@@ -31,6 +31,9 @@ func fails(v *crawllog.Visit, retries int) bool {
 // again returns the command that continues a crawl.
 func (c *config) again() string {
 	command := "curtsy resume " + quoted(c.Archive)
+	if c.Signed {
+		command += " --identity " + quoted(c.Fetch.Identity)
+	}
 	if c.LoggedIn != "" {
 		command += " with " + c.LoggedIn + " anew"
 	}

@@ -80,7 +80,7 @@ func (l *loginConfig) kinds() string {
 	return strings.Join(slices.Sorted(slices.Values(list)), ", ")
 }
 
-// checkLogin rejects continuing a crawl without the login that it had, since its pages would
+// checkLogin rejects continuing a crawl without the login or the identity that it had, since its pages would
 // differ.
 func (f *crawlFlags) checkLogin(archived, c *config, command string) error {
 	now := c.Login.kinds()
@@ -88,7 +88,11 @@ func (f *crawlFlags) checkLogin(archived, c *config, command string) error {
 		return usagef(command+" with it, or with --no-login",
 			"%s: this crawl was logged in (%s), and a login is never stored: give it again", c.Archive, had)
 	}
-	c.LoggedIn = now
+	if archived.Signed && c.Fetch.Identity == "" && !f.noLogin {
+		return usagef(command+" --identity FILE, or with --no-login",
+			"%s: this crawl signed its requests, and the key is never stored: give it again", c.Archive)
+	}
+	c.LoggedIn, c.Signed = now, c.Fetch.Identity != ""
 	return nil
 }
 
