@@ -194,23 +194,33 @@ func (s *State) Hold(v *crawllog.Visit, earlier []*crawllog.Visit) {
 // Recount recomputes the totals from the visits in the archive, except those in without.
 func (s *State) Recount(a *storage.Archive, without []crawllog.Ref) error {
 	s.Totals, s.Pages, s.Kept, s.Withheld, s.Bare = Totals{}, 0, 0, 0, 0
-	var page uint64 // the last page counted
+	type asked struct {
+		url   uint64
+		round int
+	}
+	var last asked // the last page counted: one with several visits in a round counts once
 	left := map[crawllog.Ref]bool{}
 	for _, ref := range without {
 		left[ref] = true
 	}
+	var ofRound State // what the last round fetched
 	wanted := func(r crawllog.Ref) bool { return !left[r] }
 	for v, err := range a.Visits(wanted) {
 		if err != nil {
 			return err
 		}
-		s.Count(v, v.Class == "page" && v.Status > 0 && v.URLID != page)
-		if v.Class == "page" && v.Status > 0 {
-			page = v.URLID
+		page := v.Class == "page" && v.Status > 0
+		isNew := page && last != asked{v.URLID, v.Round}
+		if page {
+			last = asked{v.URLID, v.Round}
+		}
+		s.Count(v, isNew)
+		if s.Round != nil && !v.At.Before(s.Round.Began) {
+			ofRound.Count(v, isNew)
 		}
 	}
-	if s.Round != nil { // the limits of a running round are relative to these
-		s.Round.Pages, s.Round.Bytes = min(s.Round.Pages, s.Pages), min(s.Round.Bytes, s.Bytes)
+	if s.Round != nil {
+		s.Round.Pages, s.Round.Bytes = s.Pages-ofRound.Pages, s.Bytes-ofRound.Bytes
 	}
 	if len(without) == 0 {
 		return s.CountHeld(a)
