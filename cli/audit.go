@@ -39,9 +39,8 @@ type auditHit struct {
 
 func auditCmd(u *ui) *cobra.Command {
 	f := &auditFlags{}
-	c := newCommand("audit DIR", u.runs(func(ctx context.Context, a []string) error { return f.run(ctx, u, a[0]) }))
-	flags(c.Flags(), vars{"json": &f.json, "sarif": &f.sarif, "baseline": &f.baseline, "ignore": &f.ignore,
-		"all": &f.list})
+	c := newCommand("audit DIR", vars{"json": &f.json, "sarif": &f.sarif, "baseline": &f.baseline, "ignore": &f.ignore,
+		"all": &f.list}, u.runs(func(ctx context.Context, a []string) error { return f.run(ctx, u, a[0]) }))
 	c.MarkFlagsMutuallyExclusive("json", "sarif")
 	return c
 }

@@ -93,9 +93,7 @@ func newRoot(u *ui) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return flagError(c, err)
-	})
+	root.SetFlagErrorFunc(flagError)
 	completeArguments(root)
 	root.InitDefaultCompletionCmd("completion") // if it had no name, it would print help for any mistake
 	if c, _, err := root.Find([]string{"completion"}); err == nil && c != root {

@@ -66,11 +66,14 @@ type crawlEnd struct {
 	others bool           // the seed failed, but other pages were fetched
 }
 
-func (f *crawlFlags) register(c *cobra.Command) {
+// command makes a command with the flags of every crawl, and those of list.
+func (f *crawlFlags) command(use string, list vars, run func(*cobra.Command, []string) error) *cobra.Command {
+	c := newCommand(use, list, run)
 	f.set.register(c.Flags())
 	flags(c.Flags(), vars{"config": &f.config, "known": &f.known, "fail-fast": &f.failFast, "index": &f.index,
 		"mirror": &f.mirror, "header": &f.header, "no-login": &f.noLogin, "no-report": &f.noReport, "json": &f.json,
 		"metrics": &f.metrics, "verbose,v": &f.verbose})
+	return c
 }
 
 // lay applies the given flags to c.
@@ -165,7 +168,8 @@ func crawlCmd(u *ui) *cobra.Command {
 	f := &crawlFlags{}
 	var dir string
 	var dry bool
-	c := newCommand("crawl URL...", func(cmd *cobra.Command, a []string) error {
+	c := f.command("crawl URL...", vars{"seeds": &f.seeds, "sitemap": &f.sitemaps, "since": &f.since, "archive": &dir,
+		"dry-run": &dry}, func(cmd *cobra.Command, a []string) error {
 		run := crawlAndMirror
 		if dry {
 			run = dryRun
@@ -173,9 +177,6 @@ func crawlCmd(u *ui) *cobra.Command {
 		return f.crawl(u, cmd, a, dir, run)
 	})
 	c.Args = cobra.ArbitraryArgs
-	f.register(c)
-	flags(c.Flags(), vars{"seeds": &f.seeds, "sitemap": &f.sitemaps, "since": &f.since, "archive": &dir,
-		"dry-run": &dry})
 	return c
 }
 

@@ -27,7 +27,7 @@ import (
 
 func demoCmd(u *ui) *cobra.Command {
 	var keep string
-	c := newCommand("demo", func(c *cobra.Command, _ []string) error {
+	return newCommand("demo", vars{"keep": &keep}, func(c *cobra.Command, _ []string) error {
 		dir := keep
 		if dir == "" {
 			tmp, err := os.MkdirTemp("", "curtsy-demo-")
@@ -39,8 +39,6 @@ func demoCmd(u *ui) *cobra.Command {
 		}
 		return demo(c.Context(), u, dir, keep != "")
 	})
-	flags(c.Flags(), vars{"keep": &keep})
-	return c
 }
 
 // demoMonths limits the demo's calendar trap, which is endless: three months suffice to show

@@ -20,10 +20,8 @@ import (
 
 func diffCmd(u *ui) *cobra.Command {
 	asJSON := false
-	c := newCommand("diff DIR URL [T1 [T2]]",
+	return newCommand("diff DIR URL [T1 [T2]]", vars{"json": &asJSON},
 		u.runs(func(ctx context.Context, a []string) error { return diff(ctx, u, a, asJSON) }))
-	flags(c.Flags(), vars{"json": &asJSON})
-	return c
 }
 
 // diffJSON is the output of --json.

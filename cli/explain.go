@@ -18,7 +18,7 @@ import (
 
 func explainCmd(u *ui) *cobra.Command {
 	var asJSON bool
-	c := newCommand("explain DIR URL", func(_ *cobra.Command, a []string) error {
+	return newCommand("explain DIR URL", vars{"json": &asJSON}, func(_ *cobra.Command, a []string) error {
 		seed, c, err := remembered(a[0])
 		if err != nil {
 			return err
@@ -54,8 +54,6 @@ func explainCmd(u *ui) *cobra.Command {
 		}
 		return nil
 	})
-	flags(c.Flags(), vars{"json": &asJSON})
-	return c
 }
 
 // urlAt parses a URL of an archive as typed: complete, without scheme, or relative to the seed.

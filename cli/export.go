@@ -39,10 +39,6 @@ type purposeFlags struct {
 	consent bool
 }
 
-func (f *purposeFlags) register(c *cobra.Command) {
-	flags(c.Flags(), vars{"purpose": &f.purpose, "require-consent": &f.consent})
-}
-
 // consentFor applies --purpose and --require-consent; nil if neither is given.
 func (f *purposeFlags) consentFor() (*export.Consent, error) {
 	if f.purpose == "" {
@@ -60,13 +56,12 @@ func (f *purposeFlags) consentFor() (*export.Consent, error) {
 
 func exportCmd(u *ui) *cobra.Command {
 	f := &exportFlags{text: "main"}
-	c := newCommand("export DIR OUT", u.runs(func(ctx context.Context, a []string) error {
+	list := vars{"format": &f.format, "table": &f.table, "text": &f.text, "since": &f.since, "at": &f.at,
+		"single": &f.single, "sign": &f.sign, "anonymous": &f.anonymous, "force": &f.force, "json": &f.json,
+		"purpose": &f.purpose, "require-consent": &f.consent}
+	return newCommand("export DIR OUT", list, u.runs(func(ctx context.Context, a []string) error {
 		return exportArchive(ctx, u, f, a[0], a[1])
 	}))
-	flags(c.Flags(), vars{"format": &f.format, "table": &f.table, "text": &f.text, "since": &f.since, "at": &f.at,
-		"single": &f.single, "sign": &f.sign, "anonymous": &f.anonymous, "force": &f.force, "json": &f.json})
-	f.purposeFlags.register(c)
-	return c
 }
 
 // checkTable rejects an unknown table, and --table for other formats.

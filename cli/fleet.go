@@ -116,7 +116,7 @@ func (at *fleetAt) tls() (*tls.Config, error) {
 }
 
 func fleetNamesCmd(u *ui, at *fleetAt, do string) *cobra.Command {
-	return newCommand(do+" HOST...", func(_ *cobra.Command, a []string) error {
+	return newCommand(do+" HOST...", nil, func(_ *cobra.Command, a []string) error {
 		names := fleetNames(a)
 		return at.with(do, func(n *nats.Conn) error {
 			if _, err := fleet.Request(n, fleet.Ask{Do: do, Names: names}); err != nil || do == "go" {
@@ -169,14 +169,14 @@ func fleetNames(args []string) (names []string) {
 }
 
 func fleetDrainCmd(u *ui, at *fleetAt) *cobra.Command {
-	return newCommand("drain WORKER", func(_ *cobra.Command, a []string) error {
+	return newCommand("drain WORKER", nil, func(_ *cobra.Command, a []string) error {
 		_, err := at.ask(fleet.Ask{Do: "drain", Worker: a[0]})
 		return err
 	})
 }
 
 func fleetWhyCmd(u *ui, at *fleetAt) *cobra.Command {
-	return newCommand("why HOST...", func(_ *cobra.Command, a []string) error {
+	return newCommand("why HOST...", nil, func(_ *cobra.Command, a []string) error {
 		answer, err := at.ask(fleet.Ask{Do: "why", Names: fleetNames(a)})
 		if err != nil {
 			return err
@@ -194,23 +194,18 @@ type fleetShown struct {
 	json          bool
 }
 
-func (f *fleetShown) flags(c *cobra.Command) *cobra.Command {
-	flags(c.Flags(), vars{"state": &f.state, "worker": &f.worker})
-	return c
-}
-
 func fleetStatusCmd(u *ui, at *fleetAt) *cobra.Command {
 	f := &fleetShown{}
-	c := newCommand("status", func(*cobra.Command, []string) error {
+	list := vars{"state": &f.state, "worker": &f.worker, "json": &f.json}
+	return newCommand("status", list, func(*cobra.Command, []string) error {
 		return at.with("status", func(n *nats.Conn) error { return f.status(u, n) })
 	})
-	flags(c.Flags(), vars{"json": &f.json})
-	return f.flags(c)
 }
 
 func fleetWatchCmd(u *ui, at *fleetAt) *cobra.Command {
 	f, every := &fleetShown{state: "running"}, 2*time.Second
-	c := newCommand("watch", func(cmd *cobra.Command, _ []string) error {
+	list := vars{"state": &f.state, "worker": &f.worker, "every": &every}
+	return newCommand("watch", list, func(*cobra.Command, []string) error {
 		if every < 100*time.Millisecond {
 			return usagef("--every 2s", "--every %s is too short", every)
 		}
@@ -229,8 +224,6 @@ func fleetWatchCmd(u *ui, at *fleetAt) *cobra.Command {
 			}
 		})
 	})
-	flags(c.Flags(), vars{"every": &every})
-	return f.flags(c)
 }
 
 func (f *fleetShown) status(u *ui, n *nats.Conn) error {

@@ -35,10 +35,10 @@ type fleetServeFlags struct {
 
 func fleetServeCmd(u *ui, at *fleetAt) *cobra.Command {
 	f := &fleetServeFlags{slots: 50, places: 1, term: 30 * time.Second, save: time.Minute, minFree: 1 << 30}
-	c := newCommand("serve", func(*cobra.Command, []string) error { return f.serve(u, at) })
-	flags(c.Flags(), vars{"store": &f.store, "name": &f.name, "listen": &f.listen, "slots": &f.slots,
+	c := newCommand("serve", vars{"store": &f.store, "name": &f.name, "listen": &f.listen, "slots": &f.slots,
 		"per-address": &f.places, "lease": &f.term, "save": &f.save, "min-free": &f.minFree,
-		"credentials": &f.logins, "metrics": &f.metrics, "verbose,v": &f.verbose})
+		"credentials": &f.logins, "metrics": &f.metrics, "verbose,v": &f.verbose},
+		func(*cobra.Command, []string) error { return f.serve(u, at) })
 	c.Flags().StringSliceVar(&f.cluster, "cluster", nil, "")
 	return c
 }

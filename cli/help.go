@@ -92,9 +92,12 @@ func putWords(c *cobra.Command) {
 	}
 }
 
-// newCommand makes a command. use names its arguments; the help texts are in help.txtar.
-func newCommand(use string, run func(*cobra.Command, []string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Args: arguments(use), RunE: run}
+// newCommand makes a command with flags. use names its arguments; the help texts are in
+// help.txtar.
+func newCommand(use string, list vars, run func(*cobra.Command, []string) error) *cobra.Command {
+	c := &cobra.Command{Use: use, Args: arguments(use), RunE: run}
+	flags(c.Flags(), list)
+	return c
 }
 
 // helpCmd implements "curtsy help COMMAND" and "curtsy help exit-codes".

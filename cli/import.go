@@ -29,11 +29,8 @@ type importFlags struct {
 
 func importCmd(u *ui) *cobra.Command {
 	f := &importFlags{}
-	c := newCommand("import DIR FILE...", u.runs(func(ctx context.Context, a []string) error {
-		return importFiles(ctx, u, f, a[0], a[1:])
-	}))
-	flags(c.Flags(), vars{"json": &f.json, "link": &f.link, "seed": &f.seed})
-	return c
+	return newCommand("import DIR FILE...", vars{"json": &f.json, "link": &f.link, "seed": &f.seed},
+		u.runs(func(ctx context.Context, a []string) error { return importFiles(ctx, u, f, a[0], a[1:]) }))
 }
 
 // importJSON is a line of the output; File is "" for the total.

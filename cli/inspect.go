@@ -64,10 +64,11 @@ type inspectLink struct {
 // inspectCmd reports what a page tells crawlers.
 func inspectCmd(u *ui) *cobra.Command {
 	f := inspectFlags{agents: []string{"curtsy"}}
-	c := newCommand("inspect FILE|URL", func(c *cobra.Command, a []string) error { return u.inspect(c, a[0], f) })
-	flags(c.Flags(), vars{"header": &f.headers, "base": &f.base, "agent": &f.agents, "contact": &f.contact,
-		"tdmrep": &f.tdmrep, "select": &f.selector, "strict": &f.strict, "json": &f.json})
-	return c
+	list := vars{"header": &f.headers, "base": &f.base, "agent": &f.agents, "contact": &f.contact,
+		"tdmrep": &f.tdmrep, "select": &f.selector, "strict": &f.strict, "json": &f.json}
+	return newCommand("inspect FILE|URL", list, func(c *cobra.Command, a []string) error {
+		return u.inspect(c, a[0], f)
+	})
 }
 
 func (u *ui) inspect(c *cobra.Command, name string, f inspectFlags) error {

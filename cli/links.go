@@ -27,7 +27,9 @@ type linksFlags struct {
 
 func linksCmd(u *ui) *cobra.Command {
 	f := &linksFlags{format: "table"}
-	c := newCommand("links DIR", u.runs(func(ctx context.Context, a []string) error {
+	list := vars{"broken": &f.broken, "external": &f.external, "fragments": &f.fragments,
+		"contact": &f.contact, "ignore": &f.ignore, "format": &f.format, "json": &f.json}
+	c := newCommand("links DIR", list, u.runs(func(ctx context.Context, a []string) error {
 		if f.json {
 			f.format = "json"
 		}
@@ -44,8 +46,6 @@ func linksCmd(u *ui) *cobra.Command {
 		}
 		return f.print(ctx, u, a[0], ignored, w)
 	}))
-	flags(c.Flags(), vars{"broken": &f.broken, "external": &f.external, "fragments": &f.fragments,
-		"contact": &f.contact, "ignore": &f.ignore, "format": &f.format, "json": &f.json})
 	c.MarkFlagsMutuallyExclusive("json", "format")
 	return c
 }

@@ -26,7 +26,9 @@ type listFlags struct {
 
 func listCmd(u *ui) *cobra.Command {
 	f := &listFlags{format: "table"}
-	c := newCommand("list DIR", func(_ *cobra.Command, a []string) error {
+	flags := vars{"state": &f.state, "reason": &f.reason, "status": &f.status, "where": &f.where,
+		"usage": &f.usage, "versions": &f.versions, "format": &f.format, "json": &f.json}
+	c := newCommand("list DIR", flags, func(_ *cobra.Command, a []string) error {
 		run, columns, filters := list, listColumns, f.urlFilters
 		if f.versions {
 			run, columns, filters = listVersions, versionColumns, f.versionFilters
@@ -49,8 +51,6 @@ func listCmd(u *ui) *cobra.Command {
 		}
 		return f.checkReason()
 	})
-	flags(c.Flags(), vars{"state": &f.state, "reason": &f.reason, "status": &f.status, "where": &f.where,
-		"usage": &f.usage, "versions": &f.versions, "format": &f.format, "json": &f.json})
 	c.MarkFlagsMutuallyExclusive("json", "format")
 	return c
 }

@@ -40,7 +40,11 @@ type mirrorFlags struct {
 
 func mirrorCmd(u *ui) *cobra.Command {
 	f := &mirrorFlags{listen: "127.0.0.1:8601", sample: 20}
-	c := newCommand("mirror DIR OUT", func(c *cobra.Command, a []string) error {
+	list := vars{"json": &f.json, "check": &f.check, "serve": &f.serve, "listen": &f.listen,
+		"public": &f.public, "repair": &f.repair, "browser": &f.browser, "sample": &f.sample, "online": &f.online,
+		"no-scripts": &f.noScripts, "single": &f.single, "at": &f.at, "max-bytes": &f.maxBytes,
+		"purpose": &f.purpose, "require-consent": &f.consent}
+	c := newCommand("mirror DIR OUT", list, func(c *cobra.Command, a []string) error {
 		ctx, release := u.until()
 		defer release()
 		if f.serve {
@@ -67,14 +71,10 @@ func mirrorCmd(u *ui) *cobra.Command {
 		}
 		return arguments(c.Use)(c, a)
 	}
-	flags(c.Flags(), vars{"json": &f.json, "check": &f.check, "serve": &f.serve, "listen": &f.listen,
-		"public": &f.public, "repair": &f.repair, "browser": &f.browser, "sample": &f.sample, "online": &f.online,
-		"no-scripts": &f.noScripts, "single": &f.single, "at": &f.at, "max-bytes": &f.maxBytes})
 	c.MarkFlagsMutuallyExclusive("serve", "check", "repair")
 	c.MarkFlagsMutuallyExclusive("repair", "no-scripts")
 	c.MarkFlagsMutuallyExclusive("single", "online")
 	c.MarkFlagsMutuallyExclusive("single", "repair")
-	f.purposeFlags.register(c)
 	return c
 }
 

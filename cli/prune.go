@@ -26,7 +26,7 @@ type pruneFlags struct {
 
 func pruneCmd(u *ui) *cobra.Command {
 	f := &pruneFlags{}
-	c := newCommand("prune DIR OUT", u.runs(func(ctx context.Context, a []string) error {
+	c := newCommand("prune DIR OUT", vars{"dry-run": &f.dryRun, "json": &f.json}, u.runs(func(ctx context.Context, a []string) error {
 		r, err := f.rules(time.Now())
 		if err != nil {
 			return err
@@ -34,7 +34,6 @@ func pruneCmd(u *ui) *cobra.Command {
 		return f.prune(ctx, u, r, a[0], a[1])
 	}))
 	c.Flags().StringSliceVar(&f.keep, "keep", nil, "")
-	flags(c.Flags(), vars{"dry-run": &f.dryRun, "json": &f.json})
 	return c
 }
 

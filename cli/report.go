@@ -27,14 +27,13 @@ import (
 func reportCmd(u *ui) *cobra.Command {
 	out, copied := "report.html", ""
 	var brief bool
-	c := newCommand("report DIR", u.runs(func(ctx context.Context, a []string) error {
+	list := vars{"output,o": &out, "no-audit": &brief, "mirror": &copied}
+	return newCommand("report DIR", list, u.runs(func(ctx context.Context, a []string) error {
 		if err := mayReplace(out); err != nil {
 			return err
 		}
 		return writeReport(ctx, u, a[0], reportOf{out: out, copied: copied, audit: !brief, alone: u.host == nil})
 	}))
-	flags(c.Flags(), vars{"output,o": &out, "no-audit": &brief, "mirror": &copied})
-	return c
 }
 
 // mayReplace rejects an existing file that is not a report of this program.

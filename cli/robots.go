@@ -35,12 +35,12 @@ type robotsText struct {
 // robotsCmd reports what a robots.txt says about URLs, or in general.
 func robotsCmd(u *ui) *cobra.Command {
 	f := robotsFlags{agents: []string{"curtsy"}, dialect: "rfc9309"}
-	c := newCommand("robots FILE|URL [URL...]", func(c *cobra.Command, urls []string) error {
+	list := vars{"file": &f.file, "url": &f.url, "contact": &f.contact, "agent": &f.agents,
+		"dialect": &f.dialect, "json": &f.json, "check": &f.check, "strict": &f.strict}
+	c := newCommand("robots FILE|URL [URL...]", list, func(c *cobra.Command, urls []string) error {
 		return u.robots(c, f, urls)
 	})
 	c.Args = cobra.ArbitraryArgs
-	flags(c.Flags(), vars{"file": &f.file, "url": &f.url, "contact": &f.contact, "agent": &f.agents,
-		"dialect": &f.dialect, "json": &f.json, "check": &f.check, "strict": &f.strict})
 	return c
 }
 

@@ -31,7 +31,8 @@ type searchFlags struct {
 
 func searchCmd(u *ui) *cobra.Command {
 	f := &searchFlags{limit: 10, page: 1}
-	c := newCommand("search DIR QUERY...", u.runs(func(ctx context.Context, a []string) error {
+	list := vars{"limit": &f.limit, "page": &f.page, "lang": &f.lang, "json": &f.json}
+	return newCommand("search DIR QUERY...", list, u.runs(func(ctx context.Context, a []string) error {
 		if f.limit < 1 || f.limit > search.MaxLimit {
 			return usagef("--limit 10", "--limit %d: from 1 to %d", f.limit, search.MaxLimit)
 		}
@@ -40,8 +41,6 @@ func searchCmd(u *ui) *cobra.Command {
 		}
 		return searchArchive(ctx, u, f, a[0], strings.ReplaceAll(strings.Join(a[1:], " "), notWord, ""))
 	}))
-	flags(c.Flags(), vars{"limit": &f.limit, "page": &f.page, "lang": &f.lang, "json": &f.json})
-	return c
 }
 
 // notWord marks a word to be excluded while the command line is parsed, so that it is not taken

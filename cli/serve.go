@@ -31,9 +31,9 @@ type serveFlags struct {
 
 func serveCmd(u *ui) *cobra.Command {
 	f := &serveFlags{listen: "127.0.0.1:8600"}
-	c := newCommand("serve DIR...", u.runs(func(ctx context.Context, a []string) error { return serve(ctx, u, f, a) }))
-	flags(c.Flags(), vars{"listen": &f.listen, "no-scripts": &f.noScripts, "open": &f.open, "public": &f.public})
-	return c
+	list := vars{"listen": &f.listen, "no-scripts": &f.noScripts, "open": &f.open, "public": &f.public}
+	return newCommand("serve DIR...", list,
+		u.runs(func(ctx context.Context, a []string) error { return serve(ctx, u, f, a) }))
 }
 
 // serveMemory is the soft memory limit of a server: up to 96 MiB of documents are rewritten in

@@ -29,12 +29,11 @@ type sitemapFacts struct {
 func sitemapCmd(u *ui) *cobra.Command {
 	var base, contact string
 	var asJSON, strict bool
-	c := newCommand("sitemap FILE|URL", func(c *cobra.Command, a []string) error {
+	list := vars{"base": &base, "contact": &contact, "json": &asJSON, "strict": &strict}
+	return newCommand("sitemap FILE|URL", list, func(c *cobra.Command, a []string) error {
 		in := func() (io.ReadCloser, error) { return u.openSitemap(c, a[0], contact) }
 		return u.sitemap(a[0], base, asJSON, strict, in)
 	})
-	flags(c.Flags(), vars{"base": &base, "contact": &contact, "json": &asJSON, "strict": &strict})
-	return c
 }
 
 func (u *ui) sitemap(name, base string, asJSON, strict bool, open func() (io.ReadCloser, error)) error {

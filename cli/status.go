@@ -22,7 +22,7 @@ import (
 
 func statusCmd(u *ui) *cobra.Command {
 	var asJSON, watching bool
-	c := newCommand("status DIR...", func(_ *cobra.Command, a []string) error {
+	return newCommand("status DIR...", vars{"json": &asJSON, "watch": &watching}, func(_ *cobra.Command, a []string) error {
 		if watching {
 			ctx, release := u.until()
 			defer release()
@@ -48,8 +48,6 @@ func statusCmd(u *ui) *cobra.Command {
 		printStatus(u, s)
 		return nil
 	})
-	flags(c.Flags(), vars{"json": &asJSON, "watch": &watching})
-	return c
 }
 
 // statusLines prints a JSON object for each archive. It returns the error of an archive that

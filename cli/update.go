@@ -31,7 +31,9 @@ func updateCmd(u *ui) *cobra.Command {
 	f, g := &crawlFlags{}, &updateFlags{}
 	var asArchived bool
 	var dir string
-	c := newCommand("update DIR|URL", func(cmd *cobra.Command, a []string) error {
+	list := vars{"archive": &dir, "older-than": &g.olderThan, "auto": &g.auto, "only": &g.only, "if-older": &g.ifOlder,
+		"as-archived": &asArchived}
+	c := f.command("update DIR|URL", list, func(cmd *cobra.Command, a []string) error {
 		if isURL(a[0]) {
 			seed, err := seedURL(a[0])
 			if err != nil {
@@ -60,10 +62,6 @@ func updateCmd(u *ui) *cobra.Command {
 		}
 		return crawlAndMirror(u, f, &c, seed)
 	})
-	f.register(c)
-	asArchivedFlag(c, &asArchived)
-	flags(c.Flags(), vars{"archive": &dir, "older-than": &g.olderThan, "auto": &g.auto, "only": &g.only,
-		"if-older": &g.ifOlder})
 	c.MarkFlagsMutuallyExclusive("older-than", "auto")
 	return c
 }

@@ -21,7 +21,7 @@ import (
 
 func verifyCmd(u *ui) *cobra.Command {
 	var asJSON, repair bool
-	c := newCommand("verify DIR|FILE.wacz", func(_ *cobra.Command, a []string) error {
+	return newCommand("verify DIR|FILE.wacz", vars{"json": &asJSON, "repair": &repair}, func(_ *cobra.Command, a []string) error {
 		if strings.HasSuffix(strings.ToLower(a[0]), ".wacz") {
 			if repair {
 				return usagef("curtsy verify "+quoted(a[0]), "--repair is for archives, not for a WACZ")
@@ -52,8 +52,6 @@ func verifyCmd(u *ui) *cobra.Command {
 		}
 		return nil
 	})
-	flags(c.Flags(), vars{"json": &asJSON, "repair": &repair})
-	return c
 }
 
 // verifyWACZ checks a WACZ.

@@ -21,7 +21,7 @@ type versionInfo struct {
 
 func versionCmd(u *ui) *cobra.Command {
 	var asJSON bool
-	c := newCommand("version", func(*cobra.Command, []string) error {
+	return newCommand("version", vars{"json": &asJSON}, func(*cobra.Command, []string) error {
 		v := readVersion()
 		if asJSON {
 			return u.json(v)
@@ -35,8 +35,6 @@ func versionCmd(u *ui) *cobra.Command {
 		u.print("%s %s/%s", v.Go, v.OS, v.Arch)
 		return nil
 	})
-	flags(c.Flags(), vars{"json": &asJSON})
-	return c
 }
 
 // readVersion reads the build information of the program.
