@@ -120,9 +120,7 @@ func (f *auditFlags) print(u *ui, list []audit.Finding) error {
 		for i, h := range found.Hits {
 			switch {
 			case f.json:
-				if err := u.json(auditHit{found.Name, string(found.Level), h.URL, h.Detail, found.Says}); err != nil {
-					return err
-				}
+				u.json(auditHit{found.Name, string(found.Level), h.URL, h.Detail, found.Says})
 			case f.sarif:
 				text := strings.TrimSuffix(found.Says+" "+h.Detail, " ")
 				results = append(results, finding{Rule: found.Name, Level: string(found.Level), Says: found.Says,

@@ -55,12 +55,9 @@ func (f *changesFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 				page.Changes = append(page.Changes, c)
 			}
 		case f.json:
-			err = u.json(c.JSON())
+			u.json(c.JSON())
 		default:
 			f.print(u, c)
-		}
-		if err != nil {
-			return err
 		}
 	}
 	switch {

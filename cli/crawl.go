@@ -352,8 +352,8 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	if f.round != nil && result.Ending != crawler.Unreachable {
 		f.ended = result
-	} else if err := u.result(f, result); err != nil {
-		return err
+	} else {
+		u.result(f, result)
 	}
 	switch {
 	case failure != nil:
@@ -408,9 +408,7 @@ func (f *crawlFlags) nothingLeft(u *ui, cr *crawler.Crawl, c *config, seed webur
 	own := n.OfSite()
 	u.say("%s: the crawl of %s is finished: %d fetched, %d failed, %d skipped", c.Archive, seed, own.Fetched,
 		own.Failed, own.Disregarded)
-	if err := u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n}); err != nil {
-		return err
-	}
+	u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n})
 	return f.seedError(cr, c, seed)
 }
 

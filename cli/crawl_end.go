@@ -109,14 +109,14 @@ func (c *config) command(seed weburl.URL) string {
 }
 
 // result prints how a run ended, unless it had nothing to do.
-func (u *ui) result(f *crawlFlags, r crawler.Result) error {
+func (u *ui) result(f *crawlFlags, r crawler.Result) {
 	s := r.State
 	n, pages := r.Counts.OfSite(), 0
 	if s.Holds != nil {
 		pages = s.Holds.Pages
 	}
 	if f.json {
-		return u.json(struct {
+		u.json(struct {
 			State       string         `json:"state"`
 			Why         string         `json:"why"`
 			Discovered  int            `json:"discovered"`
@@ -130,6 +130,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 			Reasons     []judge.Count  `json:"reasons"`
 		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, pages,
 			n.Reasons.Rules(), n.Reasons.Largest(status.ShownReasons)})
+		return
 	}
 	if r.Why != "" && r.Ending != crawler.Unreachable {
 		what := r.Why
@@ -144,7 +145,6 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 		u.say("nearly empty without scripts, which were not run: %d of %s; what they show and link to is unknown; "+
 			"try --render auto with another --archive", s.Bare, legible.Count(pages, "page"))
 	}
-	return nil
 }
 
 // endingError returns an error with the exit code of an ending; nil for a finished crawl.

@@ -70,7 +70,8 @@ func diff(ctx context.Context, u *ui, args []string, asJSON bool) (err error) {
 	j := diffJSON{url.String(), instant(&was.At), instant(&now.At), now.ContentType, !noText, was.Digest != now.Digest,
 		orEmpty(passages)}
 	if asJSON {
-		return u.json(j)
+		u.json(j)
+		return nil
 	}
 	u.print("%s", j.URL)
 	u.print("%s → %s", j.Was, j.Now)

@@ -37,10 +37,11 @@ func explainCmd(u *ui) *cobra.Command {
 		}
 		p := permitOf(x, time.Now())
 		if asJSON {
-			return u.json(struct {
+			u.json(struct {
 				*explain.Explanation
 				Permit *permitJSON `json:"permit,omitempty"`
 			}{x, p})
+			return nil
 		}
 		printExplanation(u, x)
 		if p != nil {

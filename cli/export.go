@@ -180,7 +180,8 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	if err != nil {
 		return exportError(err, dir, out)
 	}
-	return sayExport(u, f, out, r, a)
+	sayExport(u, f, out, r, a)
+	return nil
 }
 
 // signer reads the key of --sign.
@@ -206,11 +207,9 @@ func (f *exportFlags) checkSingle(format export.Format) error {
 	return nil
 }
 
-func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) error {
+func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) {
 	if f.json {
-		if err := u.json(r); err != nil {
-			return err
-		}
+		u.json(r)
 	} else {
 		what := legible.Count(r.Captures, "capture") + ", " + legible.Count(r.Pages, "page")
 		switch unit := r.Format.Unit(); unit {
@@ -237,13 +236,12 @@ func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) e
 		u.say("its records show who crawled and with which settings; --anonymous leaves that out")
 	}
 	a.sayIncomplete(u)
-	return nil
 }
 
 // exportTable writes the rows of list that may be published.
 func exportTable(ctx context.Context, a *opened, format export.Format, consent *export.Consent, now time.Time,
 	w io.Writer) (rows, unlisted int, err error) {
-	var table rowWriter = jsonRows{&ui{out: &dataWriter{w: w}}}
+	var table rowWriter = jsonRows{&dataWriter{w: w}}
 	if format == export.CSV {
 		c := &csvRows{csv.NewWriter(w)}
 		c.w.UseCRLF = true // RFC 4180

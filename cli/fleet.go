@@ -237,9 +237,7 @@ func (f *fleetShown) status(u *ui, n *nats.Conn) error {
 		first = cmp.Or(first, &a)
 		for _, s := range a.Sites {
 			after = s.Name
-			if err := printSite(u, &s, f.json); err != nil {
-				return err
-			}
+			printSite(u, &s, f.json)
 		}
 		if a.More {
 			continue
@@ -251,16 +249,16 @@ func (f *fleetShown) status(u *ui, n *nats.Conn) error {
 	}
 }
 
-func printSite(u *ui, s *fleet.SiteStatus, asJSON bool) error {
+func printSite(u *ui, s *fleet.SiteStatus, asJSON bool) {
 	if asJSON {
-		return u.json(s)
+		u.json(s)
+		return
 	}
 	more := s.Worker
 	if s.State == "scheduled" || s.State == "failed" {
 		more = u.time(*s.Due)
 	}
 	u.print("%-9s  %-32s  %6d fetched  %6d queued  %s", s.State, oneLine(s.Name), s.Fetched, s.Queued, oneLine(more))
-	return nil
 }
 
 // fleetTotals prints the number of sites by state, and problems with the store.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -30,7 +31,7 @@ func runHosted(args []string, h app.Hooks) app.Outcome {
 	}
 	root := newRoot(u)
 	root.SetArgs(searchWords(args))
-	err := execute(h.Ctx, root)
+	err := cmp.Or(execute(h.Ctx, root), u.out.failure())
 	if err == nil {
 		return app.Outcome{Code: exitDone}
 	}

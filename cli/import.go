@@ -59,7 +59,7 @@ func importFiles(ctx context.Context, u *ui, f *importFlags, dir string, files [
 	unread := 0
 	refused := func(r importer.Refusal) {
 		if f.json {
-			_ = u.json(r)
+			u.json(r)
 			return
 		}
 		u.say("%s", refusalText(&r))
@@ -140,7 +140,7 @@ func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int
 			continue
 		}
 		if f.json {
-			_ = u.json(importJSON{File: file.File, Counts: file.Counts, Before: file.Before, Error: file.Error,
+			u.json(importJSON{File: file.File, Counts: file.Counts, Before: file.Before, Error: file.Error,
 				Passed: orNone(file.Passed)})
 		} else if file.Before {
 			u.print("%s: imported before", file.File)
@@ -151,7 +151,7 @@ func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int
 	if f.quiet {
 		u.say("%s", countsText(&r.Counts))
 	} else if f.json {
-		_ = u.json(importJSON{Counts: r.Counts, Seed: r.Seed, Passed: orNone(r.Passed)})
+		u.json(importJSON{Counts: r.Counts, Seed: r.Seed, Passed: orNone(r.Passed)})
 	} else {
 		u.print("%s: %s", dir, countsText(&r.Counts))
 		u.say("next: curtsy serve %s (browse it), curtsy mirror %s OUT, curtsy search %s WORDS, "+

@@ -99,9 +99,7 @@ func (u *ui) inspect(c *cobra.Command, name string, f inspectFlags) error {
 	if f.json {
 		facts := inspectFactsOf(doc)
 		facts.Warnings = warnings
-		if err := u.json(facts); err != nil {
-			return err
-		}
+		u.json(facts)
 		return strictly(f.strict, len(warnings))
 	}
 	u.inspectReport(doc)
@@ -333,9 +331,7 @@ func (u *ui) inspectSelected(page htmlmeta.Page, f inspectFlags) error {
 			for _, a := range s.Attrs {
 				attrs[a.Key] = a.Val
 			}
-			if err := u.json(selectedFacts{s.Tag, s.Text, attrs}); err != nil {
-				return err
-			}
+			u.json(selectedFacts{s.Tag, s.Text, attrs})
 			continue
 		}
 		tag := s.Tag

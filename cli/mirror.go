@@ -172,9 +172,7 @@ func asOf(a *storage.Archive, text string, now time.Time) (time.Time, error) {
 // sayMirror prints the result of an export.
 func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 	if f.json {
-		if err := u.json(r); err != nil {
-			return err
-		}
+		u.json(r)
 	} else if !f.quiet {
 		u.print("%s: %s, of them %s, %s; %s, %d that may need a web server, %d broken on the site; see %s/%s",
 			out, legible.Count(r.Files, "file"), legible.Count(r.Pages, "page"),
@@ -246,9 +244,7 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, args []string) erro
 	}
 	if f.json {
 		r.Problems = orEmpty(r.Problems)
-		if err := u.json(r); err != nil {
-			return err
-		}
+		u.json(r)
 	} else if len(r.Problems) == 0 {
 		u.print("%s: %s with those of the mirror itself, %s, none broken", out, legible.Count(r.Files, "file"),
 			legible.Count(r.Refs, "reference"))

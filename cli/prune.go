@@ -91,7 +91,8 @@ func (f *pruneFlags) prune(ctx context.Context, u *ui, r *keep.Rules, dir, out s
 		return pruneError(err, dir, out)
 	}
 	if f.json {
-		return u.json(j)
+		u.json(j)
+		return nil
 	}
 	u.say("%s: %s kept, %d dropped; segments now take %s instead of %s", out, legible.Count(kept, "visit"), len(drop),
 		legible.Bytes(j.BytesAfter), legible.Bytes(j.BytesBefore))

@@ -80,12 +80,9 @@ func searchArchive(ctx context.Context, u *ui, f *searchFlags, dir, query string
 	}
 	for i := range hits {
 		if f.json {
-			err = u.json(hitJSON(&hits[i]))
+			u.json(hitJSON(&hits[i]))
 		} else {
 			u.printHit(&hits[i])
-		}
-		if err != nil {
-			return err
 		}
 	}
 	switch last := skip + len(hits); {

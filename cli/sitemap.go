@@ -67,9 +67,7 @@ func (u *ui) sitemap(name, base string, asJSON, strict bool, open func() (io.Rea
 	}
 	f.Type, f.OutOfScope, f.Bad, f.Truncated = sum.Kind, sum.OutOfScope, sum.Bad, sum.Truncated
 	if asJSON {
-		if err := u.json(f); err != nil {
-			return err
-		}
+		u.json(f)
 	} else {
 		u.sitemapReport(name, f, sum)
 	}

@@ -43,9 +43,10 @@ func statusCmd(u *ui) *cobra.Command {
 			return archiveError(err, a[0])
 		}
 		if asJSON {
-			return u.json(inSeconds("", s))
+			u.json(inSeconds("", s))
+		} else {
+			printStatus(u, s)
 		}
-		printStatus(u, s)
 		return nil
 	})
 }
@@ -60,9 +61,7 @@ func statusLines(u *ui, dirs []string) (failed error) {
 			failed = err
 			continue
 		}
-		if err := u.json(inSeconds(dir, s)); err != nil {
-			return err
-		}
+		u.json(inSeconds(dir, s))
 	}
 	if failed != nil {
 		return exitWith(exitFailed, errors.New("not every archive could be read"), "curtsy verify DIR")
@@ -95,7 +94,7 @@ func inSeconds(dir string, s status.Status) any {
 		status.Status
 		ElapsedSeconds float64 `json:"elapsed_seconds"`
 		LeftSeconds    float64 `json:"left_seconds,omitempty"` // 0: unknown
-	}{dir, s, seconds(s.Elapsed), seconds(s.Left)}
+	}{dir, s, s.Elapsed.Seconds(), s.Left.Seconds()}
 }
 
 func printStatus(u *ui, s status.Status) {

@@ -76,17 +76,8 @@ func (u *ui) print(format string, args ...any) {
 	fmt.Fprintln(u.out, oneLine(fmt.Sprintf(format, args...)))
 }
 
-// json prints v as JSON on a line of data, with hidden characters escaped.
-func (u *ui) json(v any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return err
-	}
-	_, _ = u.out.Write(legible.JSON(b.Bytes()))
-	return nil
-}
+// json prints v as JSON on a line of data. Errors are reported at the end.
+func (u *ui) json(v any) { _ = u.out.json(v) }
 
 // dataWriter is stdout. It remembers the first error, because a command whose output is lost
 // has failed.
@@ -104,11 +95,34 @@ func (d *dataWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
+func (d *dataWriter) json(v any) error {
+	line, err := jsonLine(v)
+	if err != nil {
+		d.err = cmp.Or(d.err, exitWith(exitFailed, err, ""))
+		return d.err
+	}
+	_, err = d.Write(line)
+	return err
+}
+
+// jsonLine returns v as JSON on a line, with hidden characters escaped.
+func jsonLine(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return legible.JSON(b.Bytes()), err
+}
+
 // failure returns an error if data was lost. A reader that closes the pipe early, such as head,
 // is not an error.
 func (d *dataWriter) failure() error {
-	if d.err == nil || errors.Is(d.err, syscall.EPIPE) {
+	var said *exitError
+	switch {
+	case d.err == nil || errors.Is(d.err, syscall.EPIPE):
 		return nil
+	case errors.As(d.err, &said): // a value that cannot be written as JSON
+		return said
 	}
 	return exitWith(exitFailed, fmt.Errorf("the output cannot be written: %w", d.err),
 		"another destination, then the same command again")

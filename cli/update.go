@@ -118,7 +118,8 @@ func (f *crawlFlags) roundEnd(u *ui, dir string) (err error) {
 		k[changes.Moved], k[changes.Suspect], k[changes.Unreachable], r.Counts.OfSite().Queued(),
 		s.Bytes - s.Round.Bytes, took.Seconds()}
 	if f.json {
-		return u.json(j)
+		u.json(j)
+		return nil
 	}
 	parts := []string{fmt.Sprintf("%d visited", j.Visited), fmt.Sprintf("%d new", j.New),
 		fmt.Sprintf("%d changed", j.Changed), fmt.Sprintf("%d same", j.Same)}

@@ -24,7 +24,8 @@ func versionCmd(u *ui) *cobra.Command {
 	return newCommand("version", vars{"json": &asJSON}, func(*cobra.Command, []string) error {
 		v := readVersion()
 		if asJSON {
-			return u.json(v)
+			u.json(v)
+			return nil
 		}
 		commit := cmp.Or(v.Commit, "unknown")
 		if v.Modified {
