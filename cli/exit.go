@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -133,11 +132,10 @@ func usagef(try, format string, args ...any) error {
 
 // exitCode returns the exit code for err.
 func exitCode(err error) int {
-	var e *exitError
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitDone
-	case errors.As(err, &e):
+	}
+	if e, ok := errors.AsType[*exitError](err); ok {
 		return e.code
 	}
 	return exitFailed
@@ -198,19 +196,6 @@ func stillToCome(r crawler.Result, dir string) int64 {
 		return 0
 	}
 	return bytes
-}
-
-// sizeOf returns the total size of the files in a directory.
-func sizeOf(dir string) (sum int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if st, err := d.Info(); err == nil {
-				sum += st.Size()
-			}
-		}
-		return nil
-	})
-	return sum
 }
 
 // holdsFiles reports whether a directory is not empty.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -64,29 +63,29 @@ func exportCmd(u *ui) *cobra.Command {
 	}))
 }
 
-// checkTable rejects an unknown table, and --table for other formats.
-func (f *exportFlags) checkTable(format export.Format) error {
+// check rejects flags that do not fit the format, or each other.
+func (f *exportFlags) check(format export.Format) error {
+	unit := format.Unit()
+	texts := unit == export.Records || format == export.Text || format == export.MD
 	switch {
-	case f.table == "":
-	case format.Unit() != export.Records:
+	case f.table != "" && unit != export.Records:
 		return usagef("OUT.parquet", "--table is for parquet and jsonl.zst")
-	case !slices.Contains(export.Tables, f.table):
+	case f.table != "" && !slices.Contains(export.Tables, f.table):
 		return usagef("--table pages", "no table %q: want %s", f.table, strings.Join(export.Tables, ", "))
-	}
-	if f.since != "" && f.table != "changes" {
+	case f.since != "" && f.table != "changes":
 		return usagef("--table changes --since 7d", "--since is for --table changes")
-	}
-	return nil
-}
-
-// checkText rejects an unknown kind of text, and --text for other formats.
-func (f *exportFlags) checkText(format export.Format) error {
-	texts := format.Unit() == export.Records || format == export.Text || format == export.MD
-	switch {
 	case f.text != "main" && f.text != "all":
 		return usagef("--text main", "no text %q: want main or all", f.text)
 	case f.text == "all" && (!texts || f.table != "" && f.table != export.Tables[0]):
 		return usagef("OUT.txt", "--text is for txt, md, and the pages of parquet and jsonl.zst")
+	case f.single == "" && format == export.HTML:
+		return usagef("--single https://example.org/page", "HTML holds one page: want --single URL")
+	case f.single != "" && format != export.HTML:
+		return usagef("an OUT that ends in .html", "--single writes a page as HTML")
+	case f.sign != "" && format != export.WACZ && format != export.BagIt:
+		return usagef("an OUT that ends in .wacz", "--sign signs a WACZ")
+	case f.at != "" && (unit == export.Rows || f.table == "links" || f.table == "changes"):
+		return usagef("--format wacz, warc, cdxj, txt or md", "--at selects copies, and a table of URLs has none")
 	}
 	return nil
 }
@@ -122,20 +121,14 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	case !ok:
 		return usagef("--format wacz", "%s: unknown extension: use %s", out, strings.Join(export.Formats(), ", "))
 	}
-	if err := f.checkTable(format); err != nil {
-		return err
-	}
-	if err := f.checkText(format); err != nil {
-		return err
-	}
-	if err := f.checkSingle(format); err != nil {
+	if err := f.check(format); err != nil {
 		return err
 	}
 	consent, err := f.consentFor()
 	if err != nil {
 		return err
 	}
-	signer, err := f.signer(format)
+	signer, err := f.signer()
 	if err != nil {
 		return err
 	}
@@ -155,9 +148,6 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	if err != nil {
 		return err
 	}
-	if f.at != "" && (format.Unit() == export.Rows || f.table == "links" || f.table == "changes") {
-		return usagef("--format wacz, warc, cdxj, txt or md", "--at selects copies, and a table of URLs has none")
-	}
 	data, err := f.dataset(a, dir, now)
 	if err != nil {
 		return err
@@ -170,7 +160,7 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	r, err := export.Write(ctx, a.Archive, out, export.Options{
 		Format: format, Seed: a.seed, Now: now, At: at, Software: "curtsy/" + version, Anonymous: f.anonymous,
 		Force: f.force, Consent: consent, Single: page, Sign: signer,
-		Mirror: func() (mirror.Options, error) { return mirrorOptions(a.Archive, dir) },
+		Mirror: func() (mirror.Options, error) { return mirrorOptions(a) },
 		Table:  func(w io.Writer) (int, int, error) { return exportTable(ctx, a, format, consent, now, w) },
 		Watch:  func(done, total int) { bar.show(fmt.Sprintf("%d of %d", done, total), int64(done), int64(total)) },
 		Data:   data, Main: f.text == "main",
@@ -178,33 +168,19 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	})
 	bar.close()
 	if err != nil {
-		return exportError(err, dir, out)
+		return exportError(err, a, dir, out)
 	}
 	sayExport(u, f, out, r, a)
 	return nil
 }
 
 // signer reads the key of --sign.
-func (f *exportFlags) signer(format export.Format) (*identity.Signer, error) {
+func (f *exportFlags) signer() (*identity.Signer, error) {
 	if f.sign == "" {
 		return nil, nil
 	}
-	if format != export.WACZ && format != export.BagIt {
-		return nil, usagef("an OUT that ends in .wacz", "--sign signs a WACZ")
-	}
 	s, err := identity.ReadSigner(f.sign)
 	return s, keyError(err, f.sign, "curtsy identity new --wacz FILE")
-}
-
-// checkSingle checks that --single is used with HTML, and only with it.
-func (f *exportFlags) checkSingle(format export.Format) error {
-	switch {
-	case f.single == "" && format == export.HTML:
-		return usagef("--single https://example.org/page", "HTML holds one page: want --single URL")
-	case f.single != "" && format != export.HTML:
-		return usagef("an OUT that ends in .html", "--single writes a page as HTML")
-	}
-	return nil
 }
 
 func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) {
@@ -274,12 +250,10 @@ func exportTable(ctx context.Context, a *opened, format export.Format, consent *
 }
 
 // exportError adds an exit code to an error of an export.
-func exportError(err error, dir, out string) error {
+func exportError(err error, a *opened, dir, out string) error {
 	again := "curtsy export " + quoted(dir) + " " + quoted(out)
 	var disk *export.DiskError
 	switch {
-	case errors.Is(err, context.Canceled):
-		return exitWith(exitStopped, errors.New("stopped; "+out+" is as it was"), again)
 	case errors.Is(err, mirror.ErrNoPage):
 		return usagef("curtsy explain "+quoted(dir)+" URL", "%v", err)
 	case errors.Is(err, export.ErrNoFile):
@@ -291,7 +265,8 @@ func exportError(err error, dir, out string) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return usagef("another OUT, in an existing directory", "%v", err)
 	case errors.As(err, &disk):
-		return exitWith(exitStopped, err, diskHint(err, out, sizeOf(filepath.Join(dir, "warc")))+", then "+again)
+		bytes, _ := a.SegmentBytes() // 0, unknown, on an error
+		return exitWith(exitStopped, err, diskHint(err, out, bytes)+", then "+again)
 	}
-	return archiveError(err, dir)
+	return stoppedError(err, dir, "stopped; "+out+" is as it was", again)
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -41,18 +40,6 @@ func fleetCmd(u *ui) *cobra.Command {
 	return c
 }
 
-// connect connects to the fleet for one kind of request.
-func (at *fleetAt) connect(do string) (*nats.Conn, error) {
-	n, err := at.dial(fleet.Needs(do))
-	if err != nil && at.join != "" {
-		return nil, err
-	}
-	if err != nil {
-		return nil, exitWith(exitFailed, err, "curtsy fleet serve --dir "+quoted(at.dir)+", and leave it running")
-	}
-	return n, nil
-}
-
 func (at *fleetAt) dial(needs engine.Role) (*nats.Conn, error) {
 	if at.join == "" {
 		return engine.DialSocket(at.dir)
@@ -73,7 +60,10 @@ func (at *fleetAt) dial(needs engine.Role) (*nats.Conn, error) {
 
 // with connects to the fleet for one kind of request, and closes the connection after use.
 func (at *fleetAt) with(do string, use func(*nats.Conn) error) error {
-	n, err := at.connect(do)
+	n, err := at.dial(fleet.Needs(do))
+	if err != nil && at.join == "" {
+		err = exitWith(exitFailed, err, "curtsy fleet serve --dir "+quoted(at.dir)+", and leave it running")
+	}
 	if err != nil {
 		return err
 	}
@@ -162,8 +152,7 @@ func fleetNames(args []string) (names []string) {
 		if _, rest, ok := strings.Cut(a, "://"); ok {
 			a, _, _ = strings.Cut(rest, "/")
 		}
-		a = fleet.Name(a)
-		names = append(names, a)
+		names = append(names, fleet.Name(a))
 	}
 	return names
 }
@@ -290,6 +279,3 @@ func fleetTotals(u *ui, a *fleet.Answer) {
 	}
 	u.say("%s", text)
 }
-
-// errNoStore is the error for several machines without a shared store.
-var errNoStore = errors.New("a cluster needs a store that all its machines can reach")

@@ -49,7 +49,7 @@ func fleetStore(dir string) string { return filepath.Join(dir, "store") }
 func (f *fleetServeFlags) serve(u *ui, at *fleetAt) error {
 	alone := len(f.cluster) == 0 && at.join == ""
 	if !alone && f.store == "" {
-		return usagef("--store s3://BUCKET/PREFIX", "%v", errNoStore)
+		return usagef("--store s3://BUCKET/PREFIX", "a cluster needs a store that all its machines can reach")
 	}
 	if f.term < 2*time.Second {
 		return usagef("--lease 30s", "--lease %s is too short", f.term)

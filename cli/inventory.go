@@ -11,60 +11,67 @@ import (
 	"curtsy/storage"
 )
 
-// opened is an archive opened for reading, with its frontier.
+// opened is an archive opened for reading.
 type opened struct {
 	*storage.Archive
-	f      *frontier.Frontier
+	f      *frontier.Frontier // nil before readFrontier
 	state  status.State
 	config config
 	seed   weburl.URL
 }
 
 // openBoth opens an archive with its frontier.
-func openBoth(dir string) (*opened, error) { return open(dir, newOpened) }
+func openBoth(dir string) (*opened, error) {
+	o, err := openShown(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.readFrontier(); err != nil {
+		o.Close()
+		return nil, err
+	}
+	return o, nil
+}
+
+// readFrontier reads the frontier, if it was not read yet.
+func (o *opened) readFrontier() (err error) {
+	if o.f == nil {
+		o.f, err = o.Frontier()
+	}
+	return archiveError(corrupt(err), o.Dir())
+}
 
 // openShown opens an archive without its frontier, which takes memory per URL.
-func openShown(dir string) (*opened, error) { return open(dir, newShown) }
-
-func open(dir string, read func(*storage.Archive, string) (*opened, error)) (*opened, error) {
+func openShown(dir string) (*opened, error) {
 	a, err := storage.OpenRead(dir)
 	if err != nil {
 		return nil, archiveError(err, dir)
 	}
-	o, err := read(a, dir)
-	if err != nil {
+	o := &opened{Archive: a, config: defaults()}
+	if err := o.read(); err != nil {
 		a.Close()
 		return nil, archiveError(err, dir)
 	}
 	return o, nil
 }
 
-// newOpened reads state, settings and frontier of an open archive.
-func newOpened(a *storage.Archive, dir string) (*opened, error) {
-	o, err := newShown(a, dir)
-	if err == nil {
-		o.f, err = o.Frontier()
-	}
-	return o, corrupt(err)
-}
-
-func newShown(a *storage.Archive, dir string) (*opened, error) {
-	o := &opened{Archive: a, config: defaults()}
+// read reads seed, state and settings.
+func (o *opened) read() error {
 	o.state.Settings = &o.config
 	ok, err := o.Crawl(&o.state)
 	if err == nil && !ok {
-		err = fmt.Errorf("%s: %w", dir, storage.ErrNone)
+		err = fmt.Errorf("%s: %w", o.Dir(), storage.ErrNone)
 	}
 	if err == nil && o.state.Holds == nil {
-		err = o.state.CountHeld(a)
+		err = o.state.CountHeld(o.Archive)
 	}
 	if err != nil {
-		return o, err
+		return err
 	}
 	if o.seed, err = weburl.Parse(o.state.Seed); err != nil {
-		err = &storage.DamageError{File: "crawl.db", What: "its seed cannot be decoded"}
+		return &storage.DamageError{File: "crawl.db", What: "its seed cannot be decoded"}
 	}
-	return o, err
+	return nil
 }
 
 // corrupt converts frontier.ErrCorrupt to a DamageError of crawl.db.
@@ -83,7 +90,6 @@ func (o *opened) known(each func(inventory.Known) error) error {
 // sayIncomplete prints a note if the crawl is not finished.
 func (o *opened) sayIncomplete(u *ui) {
 	if !o.state.Finished {
-		u.say("the crawl is not complete (%s); this is what the archive has so far",
-			unfinished(o.Archive, &o.state, o.f))
+		u.say("the crawl is not complete (%s); this is what the archive has so far", o.unfinished())
 	}
 }

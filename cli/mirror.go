@@ -94,21 +94,21 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 		return usagef("curtsy mirror "+quoted(dir)+" with a directory of its own", "%s lies in the archive %s", out,
 			dir)
 	}
-	a, err := storage.OpenRead(dir)
+	a, err := openShown(dir)
 	if err != nil {
-		return archiveError(err, dir)
+		return err
 	}
 	defer a.Close()
-	defer bounded(a, mirrorMemory, memoryOfFile)()
+	defer bounded(a.Archive, mirrorMemory, memoryOfFile)()
 	consent, err := f.consentFor()
 	if err != nil {
 		return err
 	}
-	o, err := mirrorOptions(a, dir)
+	o, err := mirrorOptions(a)
 	if err != nil {
 		return err
 	}
-	if o.At, err = asOf(a, f.at, o.Now); err != nil {
+	if o.At, err = asOf(a.Archive, f.at, o.Now); err != nil {
 		return err
 	}
 	find := o.Broken
@@ -135,12 +135,8 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	if f.single {
 		export = mirror.ExportSingle
 	}
-	r, err := export(ctx, a, out, o)
+	r, err := export(ctx, a.Archive, out, o)
 	bar.close()
-	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; "+out+" was not changed"), "curtsy mirror "+quoted(dir)+
-			" "+quoted(out))
-	}
 	if err != nil {
 		return mirrorError(err, dir, out, sent)
 	}
@@ -258,6 +254,7 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, args []string) erro
 // mirrorError adds an exit code to an error of an export of about bytes octets.
 func mirrorError(err error, dir, out string, bytes int64) error {
 	var disk *mirror.DiskError
+	again := quoted(dir) + " " + quoted(out)
 	switch {
 	case errors.Is(err, mirror.ErrNotOurs):
 		return exitWith(exitUsage, err, "another directory; this one was not touched")
@@ -267,11 +264,11 @@ func mirrorError(err error, dir, out string, bytes int64) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return usagef("another OUT, in an existing directory", "%v", err)
 	case errors.Is(err, mirror.ErrTooMuch):
-		return exitWith(exitStopped, err, "curtsy mirror --max-bytes 100GB "+quoted(dir)+" "+quoted(out))
+		return exitWith(exitStopped, err, "curtsy mirror --max-bytes 100GB "+again)
 	case errors.As(err, &disk):
-		return exitWith(exitStopped, err, diskHint(err, out, bytes)+", then curtsy mirror "+quoted(dir)+" "+quoted(out))
+		return exitWith(exitStopped, err, diskHint(err, out, bytes)+", then curtsy mirror "+again)
 	}
-	return archiveError(err, dir)
+	return stoppedError(err, dir, "stopped; "+out+" was not changed", "curtsy mirror "+again)
 }
 
 // checkError adds an exit code to an error of a check.

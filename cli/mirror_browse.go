@@ -11,11 +11,9 @@ import (
 	"time"
 
 	"curtsy/crawler/render"
-	"curtsy/crawler/status"
 	"curtsy/frontier/judge"
 	"curtsy/internal/legible"
 	"curtsy/publish/mirror"
-	"curtsy/storage"
 )
 
 // Parameters of browsing a mirror: concurrent tabs, links to click per page, and the time limit
@@ -46,15 +44,15 @@ func (f *mirrorFlags) browse(ctx context.Context, u *ui, dir, out string, b mirr
 	defer browser.Close()
 	o := mirror.Options{Twin: judge.SamePage}
 	if dir != "" {
-		a, err := storage.OpenRead(dir)
+		a, err := openBoth(dir)
 		if err != nil {
-			return nil, archiveError(err, dir)
-		}
-		defer a.Close()
-		if o, err = mirrorOptions(a, dir); err != nil {
 			return nil, err
 		}
-		b.Archive = a
+		defer a.Close()
+		if o, err = mirrorOptions(a); err != nil {
+			return nil, err
+		}
+		b.Archive = a.Archive
 		if !f.repair {
 			sayOlder(u, a, dir, out)
 		}
@@ -79,11 +77,9 @@ func (f *mirrorFlags) browse(ctx context.Context, u *ui, dir, out string, b mirr
 
 // sayOlder prints a note if a mirror is older than the last round of its archive: then changed
 // pages differ.
-func sayOlder(u *ui, a *storage.Archive, dir, out string) {
-	var st status.State
-	_, err := a.Crawl(&st)
-	info, missing := os.Stat(filepath.Join(out, mirror.ReportFile))
-	if n := len(st.Rounds); err == nil && missing == nil && n > 0 && st.Rounds[n-1].After(info.ModTime()) {
+func sayOlder(u *ui, a *opened, dir, out string) {
+	info, err := os.Stat(filepath.Join(out, mirror.ReportFile))
+	if n := len(a.state.Rounds); err == nil && n > 0 && a.state.Rounds[n-1].After(info.ModTime()) {
 		u.say("%s is older than the last update of %s, and pages that changed since differ; try: curtsy mirror %s %s",
 			out, dir, quoted(dir), quoted(out))
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"curtsy/crawler/status"
 	"curtsy/frontier"
 	"curtsy/frontier/judge"
 	"curtsy/internal/legible"
@@ -18,28 +17,22 @@ import (
 
 // mirrorOptions reads from an archive what its mirror needs: the seed, how the crawl ended,
 // what it left out, and Clean-param.
-func mirrorOptions(a *storage.Archive, dir string) (mirror.Options, error) {
-	in, err := newOpened(a, dir)
-	if err != nil {
-		return mirror.Options{}, archiveError(err, dir)
+func mirrorOptions(a *opened) (mirror.Options, error) {
+	if err := a.readFrontier(); err != nil {
+		return mirror.Options{}, err
 	}
-	st, c := &in.state, &in.config
-	o := mirror.Options{Seed: in.seed, MaxBody: int64(c.Fetch.MaxBody), MinFree: int64(c.Storage.MinFree),
-		Origins: st.Origins, Now: time.Now(),
-		Complete: st.Finished, Broken: in.broken}
+	c := &a.config
+	o := mirror.Options{Seed: a.seed, MaxBody: int64(c.Fetch.MaxBody), MinFree: int64(c.Storage.MinFree),
+		Origins: a.state.Origins, Now: time.Now(), Complete: a.state.Finished, Broken: a.broken, Left: a.left}
 	if !o.Complete {
-		o.Why = unfinished(a, st, in.f)
+		o.Why = a.unfinished()
 	}
-	o.Left = func(each func(mirror.Left) error) error { return eachLeft(in.f, each) }
 	if c.Traps.Twins {
 		o.Twin = judge.SamePage
 	}
-	links, err := linkOptions(in)
-	if err != nil {
-		return o, archiveError(err, dir)
-	}
+	links, err := linkOptions(a)
 	o.Fold = links.Fold
-	return o, nil
+	return o, archiveError(err, a.Dir())
 }
 
 // broken returns the site's broken URLs.
@@ -52,22 +45,22 @@ func (o *opened) broken(ctx context.Context) (*inventory.Targets, error) {
 }
 
 // unfinished says why the crawl of an archive is not finished.
-func unfinished(a *storage.Archive, st *status.State, f *frontier.Frontier) string {
-	why := st.Ended
+func (o *opened) unfinished() string {
+	why := o.state.Ended
 	switch {
-	case a.IsLive():
+	case o.IsLive():
 		why = "it is running"
 	case why == "":
 		why = "it was cut short"
 	}
-	return fmt.Sprintf("%s, %s queued", why, legible.Count(f.Counts().Queued(), "URL"))
+	return fmt.Sprintf("%s, %s queued", why, legible.Count(o.f.Counts().Queued(), "URL"))
 }
 
-// eachLeft yields the URLs that the crawl knows and did not fetch. Failed fetches are visits,
-// so they are not among them.
-func eachLeft(f *frontier.Frontier, each func(mirror.Left) error) error {
+// left yields the URLs that the crawl knows and did not fetch. Failed fetches are visits, so
+// they are not among them.
+func (o *opened) left(each func(mirror.Left) error) error {
 	for class := range judge.NumClasses {
-		err := f.Each(class, func(found frontier.Found) error {
+		err := o.f.Each(class, func(found frontier.Found) error {
 			if found.State == frontier.StateFetched {
 				return nil
 			}

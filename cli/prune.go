@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 	"time"
@@ -130,11 +129,8 @@ func pruned(ctx context.Context, a *opened, out string, drop map[crawllog.Ref]bo
 
 // pruneError adds an exit code to an error; out was not written.
 func pruneError(err error, dir, out string) error {
-	switch {
-	case errors.Is(err, fs.ErrExist):
+	if errors.Is(err, fs.ErrExist) {
 		return usagef("another OUT: prune does not replace anything", "%v", err)
-	case errors.Is(err, context.Canceled):
-		return exitWith(exitStopped, fmt.Errorf("stopped: %s was not written", out), "the same command again")
 	}
-	return archiveError(err, dir)
+	return stoppedError(err, dir, "stopped: "+out+" was not written", "the same command again")
 }

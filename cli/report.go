@@ -142,7 +142,7 @@ func reportOptions(a *opened, dir string) (o report.Options, err error) {
 	o = report.Options{Dir: quoted(dir), Seed: a.seed, Origins: a.state.Origins, Now: time.Now(), Version: version,
 		Known: a.known, Fold: links.Fold, URLs: a.f.Counts().OfSite(), Holds: *a.state.Holds}
 	if !a.state.Finished {
-		o.Incomplete = unfinished(a.Archive, &a.state, a.f)
+		o.Incomplete = a.unfinished()
 	}
 	return o, nil
 }
@@ -214,15 +214,8 @@ func writeInto(path string, write func(io.Writer) error) error {
 }
 
 func reportError(err error, dir, out string) error {
-	var file *os.PathError
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, context.Canceled):
-		return exitWith(exitStopped, errors.New("stopped; "+out+" was not changed"), "curtsy report "+quoted(dir)+
-			" -o "+quoted(out))
-	case errors.As(err, &file):
+	if _, isFile := errors.AsType[*os.PathError](err); isFile {
 		return exitWith(exitFailed, err, "-o with another FILE")
 	}
-	return archiveError(err, dir)
+	return stoppedError(err, dir, "stopped; "+out+" was not changed", "curtsy report "+quoted(dir)+" -o "+quoted(out))
 }
