@@ -102,12 +102,6 @@ func (m *metrics) handler() http.Handler {
 	}, mux)
 }
 
-// fleetMetrics are the metrics of a worker, collected on request.
-type fleetMetrics struct {
-	gauges                                                                    func() fleet.Gauges
-	sites, running, margin, takeovers, fenced, messages, save, unwritten, due *prometheus.Desc
-}
-
 // watchFleet serves the metrics of a worker and the totals of its crawls, if an address is
 // given. The options of each crawl must be passed to with.
 func watchFleet(address, dir string) (with func(*crawler.Options), listen func(*fleet.Worker) (end func(), err error)) {
@@ -137,41 +131,47 @@ func workerStatus(g fleet.Gauges, crawls map[string]status.Status) any {
 	}{g.Sites, g.Margin.Seconds(), g.DueAge.Seconds(), g.SaveAge.Seconds(), g.Trouble, crawls}
 }
 
-func newFleetMetrics(gauges func() fleet.Gauges) *fleetMetrics {
-	desc := func(name, help string, labels ...string) *prometheus.Desc {
-		return prometheus.NewDesc("curtsy_fleet_"+name, help, labels, nil)
-	}
-	return &fleetMetrics{gauges,
-		desc("sites", "Sites of the whole list by state.", "state"),
-		desc("running_sites", "Sites that this worker crawls."),
-		desc("lease_margin_seconds", "How long this worker's session lasts if it is not renewed; 0 without one."),
-		desc("takeovers_total", "Runs started here whose predecessor had not ended."),
-		desc("fenced_total", "Runs dropped here because another worker had claimed the site."),
-		desc("messages_total", "Messages sent to the fleet's servers and received from them in this session."),
-		desc("save_age_seconds", "Seconds since the least recent save among the archives being crawled here."),
-		desc("store_failing_seconds", "Seconds since saves have been failing here; 0 while they do not."),
-		desc("due_age_seconds", "Seconds for which the longest-waiting site has been due."),
+// collector yields metrics on request.
+type collector func(chan<- prometheus.Metric)
+
+// Describe implements prometheus.Collector.
+func (c collector) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
+
+// Collect implements prometheus.Collector.
+func (c collector) Collect(ch chan<- prometheus.Metric) { c(ch) }
+
+// yieldByLabel yields a gauge with a value per label.
+func yieldByLabel(ch chan<- prometheus.Metric, name, help, label string, values map[string]int) {
+	d := prometheus.NewDesc(name, help, []string{label}, nil)
+	for of, n := range values {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n), of)
 	}
 }
 
-// Describe implements prometheus.Collector.
-func (c *fleetMetrics) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
-
-// Collect implements prometheus.Collector.
-func (c *fleetMetrics) Collect(ch chan<- prometheus.Metric) {
-	g := c.gauges()
-	say := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, kind, v, labels...)
-	}
-	for _, state := range fleet.States() {
-		say(c.sites, prometheus.GaugeValue, float64(g.Sites[state]), state)
-	}
-	say(c.running, prometheus.GaugeValue, float64(g.Running))
-	say(c.margin, prometheus.GaugeValue, g.Margin.Seconds())
-	say(c.takeovers, prometheus.CounterValue, float64(g.Takeovers))
-	say(c.fenced, prometheus.CounterValue, float64(g.Fenced))
-	say(c.messages, prometheus.CounterValue, float64(g.Messages))
-	say(c.save, prometheus.GaugeValue, g.SaveAge.Seconds())
-	say(c.unwritten, prometheus.GaugeValue, g.Unwritten.Seconds())
-	say(c.due, prometheus.GaugeValue, g.DueAge.Seconds())
+// newFleetMetrics returns the metrics of a worker.
+func newFleetMetrics(gauges func() fleet.Gauges) prometheus.Collector {
+	return collector(func(ch chan<- prometheus.Metric) {
+		g := gauges()
+		sites := map[string]int{}
+		for _, state := range fleet.States() {
+			sites[state] = g.Sites[state]
+		}
+		yieldByLabel(ch, "curtsy_fleet_sites", "Sites of the whole list by state.", "state", sites)
+		say := func(kind prometheus.ValueType, name string, v float64, help string) {
+			ch <- prometheus.MustNewConstMetric(prometheus.NewDesc("curtsy_fleet_"+name, help, nil, nil), kind, v)
+		}
+		const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
+		say(gauge, "running_sites", float64(g.Running), "Sites that this worker crawls.")
+		say(gauge, "lease_margin_seconds", g.Margin.Seconds(),
+			"How long this worker's session lasts if it is not renewed; 0 without one.")
+		say(counter, "takeovers_total", float64(g.Takeovers), "Runs started here whose predecessor had not ended.")
+		say(counter, "fenced_total", float64(g.Fenced), "Runs dropped here because another worker had claimed the site.")
+		say(counter, "messages_total", float64(g.Messages),
+			"Messages sent to the fleet's servers and received from them in this session.")
+		say(gauge, "save_age_seconds", g.SaveAge.Seconds(),
+			"Seconds since the least recent save among the archives being crawled here.")
+		say(gauge, "store_failing_seconds", g.Unwritten.Seconds(),
+			"Seconds since saves have been failing here; 0 while they do not.")
+		say(gauge, "due_age_seconds", g.DueAge.Seconds(), "Seconds for which the longest-waiting site has been due.")
+	})
 }

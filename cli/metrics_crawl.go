@@ -13,13 +13,12 @@ import (
 // crawlMetrics are the metrics of the crawls in this process: counters updated at each commit,
 // and totals of the latest statuses.
 type crawlMetrics struct {
-	running            func() []status.Status
-	visits, records    *prometheus.CounterVec
-	payload, warc      prometheus.Counter
-	waited             prometheus.Counter
-	took, commits      prometheus.Histogram
-	committed          prometheus.Gauge
-	urls, skipped, run *prometheus.Desc
+	collector       // yields all of them, and totals of the latest statuses
+	visits, records *prometheus.CounterVec
+	payload, warc   prometheus.Counter
+	waited          prometheus.Counter
+	took, commits   prometheus.Histogram
+	committed       prometheus.Gauge
 }
 
 // watchMetrics serves the metrics of a crawl, if an address is given.
@@ -47,14 +46,10 @@ func newCrawlMetrics(running func() []status.Status) *crawlMetrics {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
-	desc := func(name, help, label string) *prometheus.Desc {
-		return prometheus.NewDesc(name, help, []string{label}, nil)
-	}
 	seconds := func(name, help string, buckets ...float64) prometheus.Histogram {
 		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
 	}
 	c := &crawlMetrics{
-		running: running,
 		visits: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "curtsy_visits_total",
 			Help: "Durable visits, by class and result."}, []string{"class", "outcome"}),
 		payload: counter("curtsy_payload_bytes_total", "Payload bytes as sent by the server."),
@@ -67,16 +62,19 @@ func newCrawlMetrics(running func() []status.Status) *crawlMetrics {
 			"written and synced, then the transaction.", .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10),
 		committed: prometheus.NewGauge(prometheus.GaugeOpts{Name: "curtsy_last_commit_timestamp_seconds",
 			Help: "When the last durable visit was made."}),
-		urls: desc("curtsy_urls", "URLs of the sites that are being crawled, by state.", "state"),
-		skipped: desc("curtsy_urls_disregarded", "URLs that failed or were skipped, by the rule that decided.",
-			"rule"),
 		records: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "curtsy_records_total",
 			Help: "Durable visits, by what is kept of them."}, []string{"kept"}),
-		run: desc("curtsy_crawl_state", "How many crawls of this process are in the state.", "state"),
 	}
 	for _, kept := range []string{crawllog.KeptResponse, crawllog.KeptRevisit, crawllog.KeptElsewhere,
 		crawllog.KeptWithheld} {
 		c.records.WithLabelValues(kept)
+	}
+	c.collector = func(ch chan<- prometheus.Metric) {
+		for _, each := range []prometheus.Collector{c.visits, c.records, c.payload, c.warc, c.waited, c.took,
+			c.commits, c.committed} {
+			each.Collect(ch)
+		}
+		yieldStatuses(ch, running())
 	}
 	return c
 }
@@ -114,31 +112,23 @@ func outcomeOf(v *crawllog.Visit) string {
 	return string('0'+byte(v.Status/100)) + "xx"
 }
 
-// Describe implements prometheus.Collector.
-func (c *crawlMetrics) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
-
-// Collect implements prometheus.Collector.
-func (c *crawlMetrics) Collect(ch chan<- prometheus.Metric) {
-	for _, each := range []prometheus.Collector{c.visits, c.records, c.payload, c.warc, c.waited, c.took,
-		c.commits, c.committed} {
-		each.Collect(ch)
-	}
-	states, urls, rules := map[string]int{"running": 0}, map[string]int{}, map[string]int{}
-	var sum status.Status
-	for _, s := range c.running() {
+// yieldStatuses yields the totals of the statuses of crawls.
+func yieldStatuses(ch chan<- prometheus.Metric, crawls []status.Status) {
+	states, rules := map[string]int{"running": 0}, map[string]int{}
+	urls := map[string]int{"queued": 0, "in_process": 0, "fetched": 0, "failed": 0, "disregarded": 0}
+	for _, s := range crawls {
 		states[s.State]++
-		sum.Queued, sum.InProcess = sum.Queued+s.Queued, sum.InProcess+s.InProcess
-		sum.Fetched, sum.Failed, sum.Disregarded = sum.Fetched+s.Fetched, sum.Failed+s.Failed,
-			sum.Disregarded+s.Disregarded
+		urls["queued"] += s.Queued
+		urls["in_process"] += s.InProcess
+		urls["fetched"] += s.Fetched
+		urls["failed"] += s.Failed
+		urls["disregarded"] += s.Disregarded
 		for rule, n := range s.Rules {
 			rules[rule] += n
 		}
 	}
-	urls["queued"], urls["in_process"], urls["fetched"], urls["failed"], urls["disregarded"] = sum.Queued,
-		sum.InProcess, sum.Fetched, sum.Failed, sum.Disregarded
-	for d, byLabel := range map[*prometheus.Desc]map[string]int{c.run: states, c.urls: urls, c.skipped: rules} {
-		for label, n := range byLabel {
-			ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n), label)
-		}
-	}
+	yieldByLabel(ch, "curtsy_crawl_state", "How many crawls of this process are in the state.", "state", states)
+	yieldByLabel(ch, "curtsy_urls", "URLs of the sites that are being crawled, by state.", "state", urls)
+	yieldByLabel(ch, "curtsy_urls_disregarded", "URLs that failed or were skipped, by the rule that decided.", "rule",
+		rules)
 }
