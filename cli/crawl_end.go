@@ -159,11 +159,11 @@ func endingError(r crawler.Result, resume, dir string) error {
 	case crawler.Unreachable:
 		return exitWith(exitFailed, r.Err, unreachableHint(r.Err))
 	case crawler.Refused:
+		err := refused(r.Why, r.Denied, resume)
 		if fetch.KindOf(r.Err) == fetch.KindBlocked {
-			resume += " --follow-seed (the site is where its seed leads), or --allow-host with that host"
-			return exitWith(exitRefused, refusedWords(r.Why, r.Denied), resume)
+			err.try = resume + " --follow-seed (the site is where its seed leads), or --allow-host with that host"
 		}
-		return exitWith(exitRefused, refusedWords(r.Why, r.Denied), refusedHint(r.Denied, resume))
+		return err
 	}
 	return nil
 }
@@ -192,19 +192,13 @@ func unreachableHint(err error) string {
 	return "another URL, or this one later"
 }
 
-// refusedWords says that robots.txt denies the seed, or is unavailable, which disallows
-// everything for now (RFC 9309 §2.3.1.4).
-func refusedWords(why string, denied bool) error {
+// refused says that robots.txt denies the seed, or is unavailable, which disallows everything
+// for now (RFC 9309 §2.3.1.4).
+func refused(why string, denied bool, again string) *exitError {
+	said, try := "robots.txt is unavailable, and without it nothing is fetched", again+", later"
 	if denied {
-		return fmt.Errorf("the site does not allow it: %s", why)
+		said = "the site does not allow it"
+		try = "ask its owner for a group \"User-agent: curtsy\" in robots.txt, then " + again
 	}
-	return fmt.Errorf("robots.txt is unavailable, and without it nothing is fetched: %s", why)
-}
-
-// refusedHint returns a hint if robots.txt denies the seed or is unavailable.
-func refusedHint(denied bool, again string) string {
-	if denied {
-		return "ask its owner for a group \"User-agent: curtsy\" in robots.txt, then " + again
-	}
-	return again + ", later"
+	return &exitError{exitRefused, fmt.Errorf("%s: %s", said, why), try}
 }

@@ -28,16 +28,6 @@ import (
 // crawlOptions makes the options of a crawl from the settings. Invalid settings are usage
 // errors that name the key.
 func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Options, error) {
-	if err := checkAmounts(c); err != nil {
-		return crawler.Options{}, err
-	}
-	if err := checkPrefix(c); err != nil {
-		return crawler.Options{}, err
-	}
-	label, err := digestLabel(c)
-	if err != nil {
-		return crawler.Options{}, err
-	}
 	o := crawler.Options{
 		Seed:        seed,
 		Limits:      crawler.Limits{Pages: c.Limits.MaxPages, Bytes: int64(c.Limits.MaxBytes), Time: c.Limits.MaxTime},
@@ -48,18 +38,16 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 		Retry:      crawler.Retry{Retries: c.Fetch.Retries, RetryBase: c.Fetch.RetryBase},
 		Remembered: crawler.Remembered{Settings: c, Public: c.public()},
 		Hooks:      crawler.Hooks{Logger: logger},
+		Archive: storage.Options{Prefix: c.Storage.Prefix, SegmentSize: int64(c.Storage.SegmentSize),
+			MinFree: int64(c.Storage.MinFree), Logger: logger,
+			Software: "curtsy/" + version, Operator: c.Contact, UserAgent: userAgent(c),
+			RobotsLine: "obeyed (" + c.Politeness.Dialect + "), X-Robots-Tag and meta robots too", Fail: failpoint()},
 	}
-	for _, step := range []func(*config, *crawler.Options) error{scopeOptions, rulesOptions, paceOptions, fetchOptions,
-		loginOptions, renderOptions} {
+	for _, step := range []func(*config, *crawler.Options) error{checkAmounts, checkPrefix, digestOption, scopeOptions,
+		rulesOptions, paceOptions, fetchOptions, loginOptions, renderOptions} {
 		if err := step(c, &o); err != nil {
 			return o, err
 		}
-	}
-	o.Archive = storage.Options{
-		Prefix: c.Storage.Prefix, Label: label, SegmentSize: int64(c.Storage.SegmentSize),
-		MinFree: int64(c.Storage.MinFree), Logger: logger,
-		Software: "curtsy/" + version, Operator: c.Contact, UserAgent: o.Fetch.UserAgent,
-		RobotsLine: "obeyed (" + c.Politeness.Dialect + "), X-Robots-Tag and meta robots too", Fail: failpoint(),
 	}
 	return o, nil
 }

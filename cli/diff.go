@@ -151,7 +151,7 @@ func (u *ui) printDiff(j *diffJSON, was, now *crawllog.Visit) {
 		u.print("the text is the same, the bytes differ: %s → %s", was.Digest, now.Digest)
 	}
 	marks := map[string][2]string{"=": {"", ""}, "-": {"[-", "-]"}, "+": {"{+", "+}"}}
-	if lookOf(u.out.w).colours {
+	if hasColours(u.out.w) {
 		marks["-"], marks["+"] = [2]string{red, plain}, [2]string{green, plain}
 	}
 	for _, p := range j.Passages {

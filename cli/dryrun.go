@@ -42,8 +42,7 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return exitWith(exitFailed, p.Unreachable, unreachableHint(p.Unreachable))
 	}
 	if p.Refused != "" {
-		return exitWith(exitRefused, refusedWords(p.Refused, p.Denied),
-			refusedHint(p.Denied, "curtsy crawl "+quoted(p.Seed)))
+		return refused(p.Refused, p.Denied, "curtsy crawl "+quoted(p.Seed))
 	}
 	if p.Stopped != "" {
 		return exitWith(exitStopped, errors.New(p.Stopped), "curtsy crawl "+quoted(p.Seed)+" --dry-run, later")

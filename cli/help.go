@@ -145,10 +145,7 @@ func completeArchive(_ *cobra.Command, args []string, typed string) ([]string, c
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	dir, begin := filepath.Split(typed)
-	entries, err := os.ReadDir(filepath.Clean(dir + "."))
-	if dir != "" {
-		entries, err = os.ReadDir(dir)
-	}
+	entries, err := os.ReadDir(cmp.Or(dir, "."))
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -167,17 +167,9 @@ func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int
 // countsText formats the counts of records.
 func countsText(c *importer.Counts) string {
 	parts := []string{legible.Count(c.Records, "record"), fmt.Sprintf("%d kept", c.Kept)}
-	for _, p := range []struct {
-		n    int
-		what string
-	}{{c.Linked, "of them left where they lie"}, {c.Revisits, "revisits"}, {c.Withheld, "withheld (noarchive)"},
-		{c.Beside, "beside them (requests, metadata)"},
-		{c.Known, "here already"},
-		{c.Later, "revisits of what is not here"}, {c.Refused, "refused"}} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
-		}
-	}
+	parts = append(parts, some([]counted{{c.Linked, "of them left where they lie"}, {c.Revisits, "revisits"},
+		{c.Withheld, "withheld (noarchive)"}, {c.Beside, "beside them (requests, metadata)"}, {c.Known, "here already"},
+		{c.Later, "revisits of what is not here"}, {c.Refused, "refused"}})...)
 	for _, kind := range byCount(c.Passed) {
 		parts = append(parts, fmt.Sprintf("%d passed over (%s)", c.Passed[kind], kind))
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -295,21 +294,12 @@ func placeOf(l htmlmeta.Link) string {
 
 // skippedLinks formats the counts of links that are not listed.
 func skippedLinks(doc htmlmeta.Document) string {
-	s := ""
-	for _, n := range []struct {
-		n    int
-		what string
-	}{
-		{doc.Skipped.Scheme, "of other schemes"}, {doc.Skipped.TooLong, "too long"}, {doc.Skipped.Invalid, "not URLs"},
-	} {
-		if n.n > 0 {
-			s += ", " + strconv.Itoa(n.n) + " " + n.what
-		}
-	}
+	list := some([]counted{{doc.Skipped.Scheme, "of other schemes"}, {doc.Skipped.TooLong, "too long"},
+		{doc.Skipped.Invalid, "not URLs"}})
 	if doc.Capped {
-		s += ", list cut off"
+		list = append(list, "list cut off")
 	}
-	return s
+	return strings.Join(append([]string{""}, list...), ", ")
 }
 
 // selectedFacts is the JSON output for an element matched by --select.

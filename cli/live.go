@@ -156,13 +156,9 @@ func (b *stepBar) close() {
 	}
 }
 
-// look reports whether text is colored: on terminals, unless NO_COLOR is set
+// hasColours reports whether text is colored: on terminals, unless NO_COLOR is set
 // (https://no-color.org).
-type look struct{ colours bool }
-
-func lookOf(w io.Writer) look {
-	return look{isTerminal(w) && os.Getenv("NO_COLOR") == "" && !isDumb()}
-}
+func hasColours(w io.Writer) bool { return isTerminal(w) && os.Getenv("NO_COLOR") == "" && !isDumb() }
 
 // isDumb reports whether the terminal cannot move its cursor.
 func isDumb() bool { return os.Getenv("TERM") == "dumb" }
@@ -172,11 +168,9 @@ func (u *ui) drawsBars() bool { return isTerminal(u.err) && !u.quiet && !isDumb(
 
 // paint colors a line of the progress: the first is bold, counts with errors are red, the
 // current activity is dim.
-func (l look) paint(line int, text string, failed bool) string {
-	if !l.colours || text == "" {
-		return text
-	}
+func paint(line int, text string, failed bool) string {
 	switch {
+	case text == "":
 	case line == 0:
 		return "\x1b[1m" + text + "\x1b[0m"
 	case line == 1 && failed:

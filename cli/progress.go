@@ -19,7 +19,6 @@ import (
 // a plain line regularly, and when the reason to wait changes.
 type progress struct {
 	u    *ui
-	look look
 	hint func() (long, short string) // describes the keys; may be nil
 
 	mu   sync.Mutex
@@ -34,12 +33,15 @@ type progress struct {
 const plainEvery = 10 * time.Second
 
 func newProgress(u *ui, hint func() (long, short string)) *progress {
-	p := &progress{u: u, look: lookOf(u.err), hint: hint, last: time.Now()}
+	p := &progress{u: u, hint: hint, last: time.Now()}
 	if !u.drawsBars() {
 		return p
 	}
-	paint := func(n int, text string) string { return p.look.paint(n, text, p.failed()) }
-	p.live = (&live{u: u, lines: p.lines, paint: paint}).draws()
+	p.live = &live{u: u, lines: p.lines}
+	if hasColours(u.err) {
+		p.live.paint = func(n int, text string) string { return paint(n, text, p.failed()) }
+	}
+	p.live.draws()
 	return p
 }
 

@@ -218,7 +218,7 @@ const (
 // added.
 func (u *ui) printHit(h *search.Hit) {
 	on, off := "", ""
-	if lookOf(u.out.w).colours {
+	if hasColours(u.out.w) {
 		on, off = bold, plain
 	}
 	var b strings.Builder

@@ -174,6 +174,22 @@ func byCount(m map[string]int) []string {
 	})
 }
 
+// counted is a number of things.
+type counted struct {
+	n    int
+	what string
+}
+
+// some formats the numbers that are not zero.
+func some(list []counted) (texts []string) {
+	for _, c := range list {
+		if c.n > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	return texts
+}
+
 // none formats a number in a sentence.
 func none(n int) string {
 	if n == 0 {

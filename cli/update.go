@@ -121,17 +121,9 @@ func (f *crawlFlags) roundEnd(u *ui, dir string) (err error) {
 		u.json(j)
 		return nil
 	}
-	parts := []string{fmt.Sprintf("%d visited", j.Visited), fmt.Sprintf("%d new", j.New),
-		fmt.Sprintf("%d changed", j.Changed), fmt.Sprintf("%d same", j.Same)}
-	for _, kind := range []changes.Kind{changes.Gone, changes.Back, changes.Moved, changes.Suspect,
-		changes.Unreachable} {
-		if k[kind] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", k[kind], kind))
-		}
-	}
-	if j.Queued > 0 {
-		parts = append(parts, fmt.Sprintf("%d queued", j.Queued))
-	}
+	parts := append([]string{fmt.Sprintf("%d visited, %d new, %d changed, %d same", j.Visited, j.New, j.Changed, j.Same)},
+		some([]counted{{j.Gone, "gone"}, {j.Back, "back"}, {j.Moved, "moved"}, {j.Suspect, "suspect"},
+			{j.Unreachable, "unreachable"}, {j.Queued, "queued"}})...)
 	u.say("round %d %s: %s; %s in %s", j.Round, j.State, strings.Join(parts, ", "), legible.Bytes(j.Bytes),
 		took.Round(time.Millisecond))
 	return nil
