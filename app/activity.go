@@ -15,7 +15,6 @@ import (
 type work struct {
 	kind  string // crawl, update, export, mirror, verify, repair
 	args  []string
-	out   string // the file or directory that it writes, within exports/
 	after func(Outcome)
 }
 
@@ -109,12 +108,10 @@ func (a *activity) say(line string) {
 	}
 }
 
-// change changes the steering of a running crawl.
-func (a *activity) change(change func(w *crawler.Steering, usual time.Duration)) {
-	a.mu.Lock()
-	change(&a.wanted, a.usual)
-	next := a.wanted
-	a.mu.Unlock()
+// change changes the steering of a running crawl, a.wanted.
+func (a *activity) change(change func()) {
+	var next crawler.Steering
+	a.locked(func() { change(); next = a.wanted })
 	for {
 		select {
 		case a.steer <- next:
@@ -139,13 +136,6 @@ func (a *activity) crawls() bool { return a.kind == "crawl" || a.kind == "update
 
 // slowest is the longest delay that can be set on the page.
 const slowest = 5 * time.Minute
-
-func slower(w *crawler.Steering, _ time.Duration) {
-	w.Delay = min(max(2*w.Delay, time.Second), slowest)
-}
-func asBefore(w *crawler.Steering, usual time.Duration) { w.Delay = usual }
-func pause(w *crawler.Steering, _ time.Duration)        { w.Pause = true }
-func goOn(w *crawler.Steering, _ time.Duration)         { w.Pause = false }
 
 // curve records the growth of a number. When it has many points, every other one is dropped.
 type curve struct {

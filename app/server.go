@@ -25,7 +25,7 @@ type Server struct {
 	lock  *flock.Flock
 	guard *guard
 	files *files
-	langs *languages
+	langs map[string]*language
 
 	memory *memory
 	log    *slog.Logger
