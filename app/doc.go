@@ -35,7 +35,6 @@ type Options struct {
 	// Command runs a command line of this program to its end.
 	Command func(args []string, h Hooks) Outcome
 	Quote   func(string) string // quotes a word for the shell
-	Now     func() time.Time    // nil: time.Now
 	Logger  *slog.Logger        // nil: no logging
 }
 

@@ -31,11 +31,6 @@ func (e *events) send(v any) {
 	_ = http.NewResponseController(e.w).Flush()
 }
 
-func writeJSON(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v)
-}
-
 // eventsEvery is the interval of progress events.
 const eventsEvery = 500 * time.Millisecond
 

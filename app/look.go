@@ -174,7 +174,8 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 		return
 	case r.PostForm.Get("show") != "":
 		if strings.Contains(r.Header.Get("Accept"), "application/json") {
-			writeJSON(w, map[string]string{"command": s.commands(p)})
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(map[string]string{"command": s.commands(p)})
 			return
 		}
 		again(http.StatusOK, "", "")

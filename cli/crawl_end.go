@@ -76,15 +76,9 @@ func (f *crawlFlags) givenError(cr *crawler.Crawl, dir string) error {
 		return nil
 	}
 	f.others = true
-	return exitWith(exitFailed, fmt.Errorf("%s: %s", given(len(failed)), strings.Join(failed, "; ")),
+	what := plural(len(failed), "a URL that was given failed", "URLs that were given failed")
+	return exitWith(exitFailed, fmt.Errorf("%s: %s", what, strings.Join(failed, "; ")),
 		"other URLs; "+dir+" has the other pages")
-}
-
-func given(n int) string {
-	if n == 1 {
-		return "a URL that was given failed"
-	}
-	return fmt.Sprintf("%d URLs that were given failed", n)
 }
 
 // askOwner returns the hint for a site that rejects the crawler.

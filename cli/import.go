@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,18 +38,10 @@ func importCmd(u *ui) *cobra.Command {
 type importJSON struct {
 	File string `json:"file"`
 	importer.Counts
-	Passed map[string]int `json:"passed"`
+	Passed map[string]int `json:"passed"` // not nil: {} instead of null
 	Before bool           `json:"before,omitempty"`
 	Error  string         `json:"error,omitempty"`
 	Seed   string         `json:"seed,omitempty"`
-}
-
-// orNone returns the map for JSON: {} instead of null.
-func orNone(m map[string]int) map[string]int {
-	if m == nil {
-		return map[string]int{}
-	}
-	return m
 }
 
 func importFiles(ctx context.Context, u *ui, f *importFlags, dir string, files []string) error {
@@ -136,23 +129,23 @@ func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int
 		if file.Error != "" {
 			unread++
 		}
-		if f.quiet {
-			continue
-		}
-		if f.json {
+		switch {
+		case f.quiet:
+		case f.json:
 			u.json(importJSON{File: file.File, Counts: file.Counts, Before: file.Before, Error: file.Error,
-				Passed: orNone(file.Passed)})
-		} else if file.Before {
+				Passed: maps.Collect(maps.All(file.Passed))})
+		case file.Before:
 			u.print("%s: imported before", file.File)
-		} else {
+		default:
 			u.print("%s: %s", file.File, countsText(&file.Counts))
 		}
 	}
-	if f.quiet {
+	switch {
+	case f.quiet:
 		u.say("%s", countsText(&r.Counts))
-	} else if f.json {
-		u.json(importJSON{Counts: r.Counts, Seed: r.Seed, Passed: orNone(r.Passed)})
-	} else {
+	case f.json:
+		u.json(importJSON{Counts: r.Counts, Seed: r.Seed, Passed: maps.Collect(maps.All(r.Passed))})
+	default:
 		u.print("%s: %s", dir, countsText(&r.Counts))
 		u.say("next: curtsy serve %s (browse it), curtsy mirror %s OUT, curtsy search %s WORDS, "+
 			"curtsy update %s (visit %s again)",

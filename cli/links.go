@@ -7,11 +7,9 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"curtsy/crawler"
 	"curtsy/internal/legible"
 	"curtsy/publish/inventory"
 )
@@ -112,17 +110,6 @@ func (s *linkSum) end(u *ui, a *opened, dir, try string, err error) error {
 	}
 	u.say("%s, none broken", legible.Count(s.broken.Total, "link"))
 	return nil
-}
-
-// linkOptions returns the options for judging the links of an archive.
-func linkOptions(a *opened) (inventory.Options, error) {
-	o := inventory.Options{Known: a.known, Now: time.Now()}
-	var co crawler.Options
-	err := rulesOptions(&a.config, &co)
-	if err == nil {
-		o.Fold, err = cleanParams(a.Archive, a.state.Origins, co.Rules)
-	}
-	return o, err
 }
 
 func (f *linksFlags) rows(u *ui) (linkRows, error) {

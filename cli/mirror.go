@@ -176,7 +176,7 @@ func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 	}
 	if r.Moving > 0 && !f.quiet && !f.json {
 		u.say("%s: %s their scripts again, since they have changed after a repair; try: curtsy mirror --repair DIR %s",
-			out, runs(r.Moving), quoted(out))
+			out, plural(r.Moving, "1 page runs", "pages run"), quoted(out))
 	}
 	if !r.Complete && !f.quiet {
 		u.say("the archive is not complete (%s); this is what it has so far", r.Why)
@@ -187,13 +187,6 @@ func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 		}
 	}
 	return problems(u, f, out, r.Problems)
-}
-
-func runs(n int) string {
-	if n == 1 {
-		return "1 page runs"
-	}
-	return legible.Count(n, "page") + " run"
 }
 
 // withheldText formats the number of URLs that may not be shown.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"curtsy/crawler/render"
 	"curtsy/frontier/judge"
 	"curtsy/internal/legible"
+	"curtsy/internal/localweb"
 	"curtsy/publish/mirror"
 )
 
@@ -128,15 +130,8 @@ func sayOpened(u *ui, f *mirrorFlags, out string, r *mirror.Opened) error {
 	if lost == 0 {
 		return nil
 	}
-	return exitWith(exitFailed, fmt.Errorf("%s: %s not right from disk", out, are(lost, "page")),
+	return exitWith(exitFailed, fmt.Errorf("%s: %s not right from disk", out, plural(lost, "1 page is", "pages are")),
 		"curtsy mirror --repair DIR "+quoted(out)+", which shows these without their scripts")
-}
-
-func are(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing + " is"
-	}
-	return legible.Count(n, thing) + " are"
 }
 
 // repairMirror makes the mirror of an archive, opens its pages, and makes it again with the
@@ -177,7 +172,35 @@ func repairMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	}
 	if !f.json {
 		u.print("%s: %d of %s opened, %s shown without scripts now", out, opened.Pages,
-			legible.Count(opened.Of, "page"), are(len(still), "page"))
+			legible.Count(opened.Of, "page"), plural(len(still), "1 page is", "pages are"))
 	}
 	return err
+}
+
+// serveMirror serves a mirror until it is stopped.
+func serveMirror(ctx context.Context, u *ui, out string, f *mirrorFlags) error {
+	root, err := os.OpenRoot(out)
+	if err != nil {
+		return checkError(err, out)
+	}
+	defer root.Close()
+	site, err := mirror.NewSite(root, localweb.Names{Public: f.public})
+	if err != nil {
+		return checkError(err, out)
+	}
+	listen, err := localAddress("--listen", f.listen, f.public,
+		"--public, if everybody who can reach it may see the mirror")
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return usagef("--listen 127.0.0.1:0 for any free port", "listen on %s: %v", listen, err)
+	}
+	u.print("serving %s at http://%s/", out, l.Addr())
+	if !f.public {
+		u.say("browsers are led to http://%s.localhost:%d/; one that does not find it: http://%s/%s/",
+			site.Token, l.Addr().(*net.TCPAddr).Port, l.Addr(), site.Token)
+	}
+	return serveAll(ctx, []net.Listener{l}, site.Handler())
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -122,10 +121,8 @@ func problemsText(p report.Problems) string {
 	if p.Broken > 0 {
 		parts = append(parts, legible.Count(p.Broken, "broken link"))
 	}
-	if p.Nowhere == 1 {
-		parts = append(parts, "1 redirect that leads nowhere")
-	} else if p.Nowhere > 1 {
-		parts = append(parts, fmt.Sprintf("%d redirects that lead nowhere", p.Nowhere))
+	if p.Nowhere > 0 {
+		parts = append(parts, plural(p.Nowhere, "1 redirect that leads nowhere", "redirects that lead nowhere"))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -190,6 +190,14 @@ func some(list []counted) (texts []string) {
 	return texts
 }
 
+// plural formats a number of things: one, or "n many".
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 // none formats a number in a sentence.
 func none(n int) string {
 	if n == 0 {
