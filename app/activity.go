@@ -21,7 +21,6 @@ type work struct {
 // activity is a command that is running, or has run, for an archive.
 type activity struct {
 	work
-	began    time.Time
 	finish   context.CancelFunc // lets a crawl finish requests in flight
 	drop     context.CancelFunc
 	steer    chan crawler.Steering
@@ -46,7 +45,7 @@ const maxSaid = 200
 // begin runs a command for an archive. While a crawl runs, that is stored, so that the next
 // start of the program continues it if this one is killed.
 func (s *Server) begin(name string, w work) *activity {
-	a := &activity{work: w, began: s.now(), steer: make(chan crawler.Steering, 1), steering: make(chan struct{}),
+	a := &activity{work: w, steer: make(chan crawler.Steering, 1), steering: make(chan struct{}),
 		done: make(chan struct{})}
 	ctx, drop := context.WithCancel(s.ctx)
 	stop, finish := context.WithCancel(s.stop)

@@ -101,9 +101,6 @@ func (f *crawlFlags) settings(u *ui, cmd *cobra.Command, c config) (config, erro
 	if err := layHeader(&c, f.header); err != nil {
 		return c, err
 	}
-	if err := checkHeader(c.Fetch.Header); err != nil {
-		return c, err
-	}
 	c.takeSecrets()
 	if cmd.Flags().Changed("known") {
 		return c, layKnown(&c, f.known)
@@ -127,10 +124,10 @@ func layKnown(c *config, list []string) error {
 	return nil
 }
 
-// layHeader adds the fields of --header to those of the file.
+// layHeader adds the fields of --header to those of the file, and checks all.
 func layHeader(c *config, list []string) error {
 	if len(list) == 0 {
-		return nil
+		return checkHeader(c.Fetch.Header)
 	}
 	c.Fetch.Header = maps.Clone(c.Fetch.Header)
 	if c.Fetch.Header == nil {
@@ -143,7 +140,7 @@ func layHeader(c *config, list []string) error {
 		}
 		c.Fetch.Header[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
-	return nil
+	return checkHeader(c.Fetch.Header)
 }
 
 // fieldName returns the leading part of a field that may be its name, since the rest may be a

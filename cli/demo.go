@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -158,9 +159,7 @@ func demoHandler(pages map[string]demoPage) http.Handler {
 			p = demoPage{status: 404, header: http.Header{"Content-Type": {"text/html"}},
 				body: []byte("<title>Not found</title>")}
 		}
-		for name, lines := range p.header {
-			w.Header()[name] = lines
-		}
+		maps.Copy(w.Header(), p.header)
 		w.WriteHeader(p.status)
 		w.Write(p.body)
 	})

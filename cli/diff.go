@@ -133,12 +133,6 @@ func mayQuote(a *storage.Archive, visits []*crawllog.Visit, chosen ...*crawllog.
 	return nil
 }
 
-// Colors of removed and added words (ECMA-48 §8.3.117).
-const (
-	red   = "\x1b[31m"
-	green = "\x1b[32m"
-)
-
 // printDiff prints the passages for people.
 func (u *ui) printDiff(j *diffJSON, was, now *crawllog.Visit) {
 	switch {

@@ -36,7 +36,7 @@ func fleetCmd(u *ui) *cobra.Command {
 		"tls-ca": &at.ca})
 	c.AddCommand(fleetServeCmd(u, at), fleetAddCmd(u, at), fleetStatusCmd(u, at), fleetWhyCmd(u, at),
 		fleetNamesCmd(u, at, "pause"), fleetNamesCmd(u, at, "go"), fleetNamesCmd(u, at, "remove"),
-		fleetSetCmd(u, at), fleetWatchCmd(u, at), fleetDrainCmd(u, at), fleetPullCmd(u, at))
+		fleetSetCmd(u, at), fleetWatchCmd(u, at), fleetDrainCmd(at), fleetPullCmd(u, at))
 	return c
 }
 
@@ -157,7 +157,7 @@ func fleetNames(args []string) (names []string) {
 	return names
 }
 
-func fleetDrainCmd(u *ui, at *fleetAt) *cobra.Command {
+func fleetDrainCmd(at *fleetAt) *cobra.Command {
 	return newCommand("drain WORKER", nil, func(_ *cobra.Command, a []string) error {
 		_, err := at.ask(fleet.Ask{Do: "drain", Worker: a[0]})
 		return err
@@ -216,26 +216,25 @@ func fleetWatchCmd(u *ui, at *fleetAt) *cobra.Command {
 }
 
 func (f *fleetShown) status(u *ui, n *nats.Conn) error {
-	after := ""
+	q := fleet.Ask{Do: "status", State: f.state, Worker: f.worker}
 	var first *fleet.Answer
-	for {
-		a, err := fleet.Request(n, fleet.Ask{Do: "status", State: f.state, Worker: f.worker, After: after})
+	for first == nil || q.After != "" {
+		a, err := fleet.Request(n, q)
 		if err != nil {
 			return err
 		}
-		first = cmp.Or(first, &a)
+		first, q.After = cmp.Or(first, &a), ""
 		for _, s := range a.Sites {
-			after = s.Name
 			printSite(u, &s, f.json)
+			if a.More {
+				q.After = s.Name
+			}
 		}
-		if a.More {
-			continue
-		}
-		if !f.json {
-			fleetTotals(u, first)
-		}
-		return nil
 	}
+	if !f.json {
+		fleetTotals(u, first)
+	}
+	return nil
 }
 
 func printSite(u *ui, s *fleet.SiteStatus, asJSON bool) {

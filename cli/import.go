@@ -55,7 +55,7 @@ func importFiles(ctx context.Context, u *ui, f *importFlags, dir string, files [
 			u.json(r)
 			return
 		}
-		u.say("%s", refusalText(&r))
+		u.say("%s at %s: %s", r.File, r.At, strings.TrimSpace(r.URL+" "+r.What))
 	}
 	sources, err := importer.Sources(files, u.in, func(r importer.Refusal) { unread++; refused(r) })
 	if err != nil {
@@ -116,10 +116,6 @@ func unbegun(dir string) bool {
 	var said struct{}
 	known, err := a.Crawl(&said)
 	return err == nil && !known
-}
-
-func refusalText(r *importer.Refusal) string {
-	return fmt.Sprintf("%s at %s: %s", r.File, r.At, strings.TrimSpace(r.URL+" "+r.What))
 }
 
 // sayImport prints the result of an import.

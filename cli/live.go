@@ -17,14 +17,16 @@ import (
 // written above them (ui.lines).
 type live struct {
 	u     *ui
-	lines func(width int) []string        // the current lines; each is truncated to the width
-	paint func(n int, text string) string // colors line n; may be nil
+	lines func(width int) []styled // the current lines; each is truncated to the width
 	end   chan struct{}
 	ended sync.WaitGroup
 
 	drawn []int // width of each drawn line
 	width int   // width of the terminal when they were drawn
 }
+
+// styled is a line and the escape sequence for its look; "": none.
+type styled struct{ style, text string }
 
 // drawEvery is the interval of redrawing.
 const drawEvery = 150 * time.Millisecond
@@ -59,11 +61,12 @@ func (l *live) draw(above []byte) error {
 	b.WriteString(l.erasure(width))
 	b.Write(above)
 	l.drawn, l.width = l.drawn[:0], width
-	for n, text := range l.lines(width) {
-		text = runewidth.Truncate(oneLine(text), max(width-1, 10), ellipsis(os.Getenv))
+	colours := hasColours(l.u.err)
+	for _, line := range l.lines(width) {
+		text := runewidth.Truncate(oneLine(line.text), max(width-1, 10), ellipsis(os.Getenv))
 		l.drawn = append(l.drawn, runewidth.StringWidth(text))
-		if l.paint != nil {
-			text = l.paint(n, text)
+		if colours && line.style != "" && text != "" {
+			text = line.style + text + plain
 		}
 		b.WriteString(text + "\n")
 	}
@@ -140,12 +143,12 @@ func (b *stepBar) show(text string, done, total int64) {
 	b.text, b.done, b.total = text, done, total
 }
 
-func (b *stepBar) lines(int) []string {
+func (b *stepBar) lines(int) []styled {
 	const columns = 22
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	full := int(columns * min(max(b.done, 0), b.total) / max(b.total, 1))
-	return []string{"[" + strings.Repeat("=", full) + strings.Repeat("-", columns-full) + "] " + b.text}
+	return []styled{{text: "[" + strings.Repeat("=", full) + strings.Repeat("-", columns-full) + "] " + b.text}}
 }
 
 // close removes the bar; it may be called repeatedly.
@@ -165,18 +168,3 @@ func isDumb() bool { return os.Getenv("TERM") == "dumb" }
 
 // drawsBars reports whether progress is drawn.
 func (u *ui) drawsBars() bool { return isTerminal(u.err) && !u.quiet && !isDumb() }
-
-// paint colors a line of the progress: the first is bold, counts with errors are red, the
-// current activity is dim.
-func paint(line int, text string, failed bool) string {
-	switch {
-	case text == "":
-	case line == 0:
-		return "\x1b[1m" + text + "\x1b[0m"
-	case line == 1 && failed:
-		return "\x1b[31m" + text + "\x1b[0m"
-	case line == 2:
-		return "\x1b[2m" + text + "\x1b[0m"
-	}
-	return text
-}

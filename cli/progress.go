@@ -37,11 +37,7 @@ func newProgress(u *ui, hint func() (long, short string)) *progress {
 	if !u.drawsBars() {
 		return p
 	}
-	p.live = &live{u: u, lines: p.lines}
-	if hasColours(u.err) {
-		p.live.paint = func(n int, text string) string { return paint(n, text, p.failed()) }
-	}
-	p.live.draws()
+	p.live = (&live{u: u, lines: p.lines}).draws()
 	return p
 }
 
@@ -73,18 +69,16 @@ func waitKind(s *status.Status) string {
 	return kind
 }
 
-// lines returns the lines for a terminal.
-func (p *progress) lines(width int) []string {
+// lines returns the lines for a terminal: counts with errors are red, the current activity is
+// dim.
+func (p *progress) lines(width int) []styled {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	list := progressLines(p.s, time.Now(), p.fitting(width-1))
-	return list[:]
-}
-
-func (p *progress) failed() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.s.Failed > 0
+	list, counts := progressLines(p.s, time.Now(), p.fitting(width-1)), ""
+	if p.s.Failed > 0 {
+		counts = red
+	}
+	return []styled{{bold, list[0]}, {counts, list[1]}, {dim, list[2]}}
 }
 
 // fitting returns the longest hint about keys that fits on the first line; "" if none does.

@@ -108,11 +108,12 @@ func TestALookWithoutColours(t *testing.T) {
 	if hasColours(&bytes.Buffer{}) {
 		t.Error("what is no terminal has colours")
 	}
-	if got := paint(1, "", true); got != "" {
+	p := &progress{s: status.Status{Failed: 1}}
+	if got := p.lines(80); got[1].style != "\x1b[31m" {
 		t.Errorf("%q", got)
 	}
-	if got := paint(1, "x", true); got != "\x1b[31mx\x1b[0m" {
-		t.Errorf("%q", got)
+	if p.s.Failed = 0; p.lines(80)[1].style != "" {
+		t.Error("counts without errors are red")
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,15 +103,11 @@ func (f *pruneFlags) prune(ctx context.Context, u *ui, r *keep.Rules, dir, out s
 
 // pruned writes the pruned archive, verifies it, and renames it to out.
 func pruned(ctx context.Context, a *opened, out string, drop map[crawllog.Ref]bool) (size int64, err error) {
-	refs := make([]crawllog.Ref, 0, len(drop))
-	for ref := range drop {
-		refs = append(refs, ref)
-	}
 	var st status.State
 	if _, err := a.Crawl(&st); err != nil {
 		return 0, err
 	}
-	if err := st.Recount(a.Archive, refs); err != nil {
+	if err := st.Recount(a.Archive, slices.Collect(maps.Keys(drop))); err != nil {
 		return 0, err
 	}
 	err = a.Prune(ctx, out, drop, storage.Options{Software: "curtsy/" + version}, st, func(written string) error {

@@ -231,10 +231,9 @@ func (u *ui) printUsage(label string, said usage.Summary) {
 			text += ", superseded"
 		}
 		if s.Line > 0 {
-			u.print("%s%s  (%s, line %d: %s)", label, text, s.Source, s.Line, s.Text)
-		} else {
-			u.print("%s%s  (%s: %s)", label, text, s.Source, s.Text)
+			s.Source += fmt.Sprintf(", line %d", s.Line)
 		}
+		u.print("%s%s  (%s: %s)", label, text, s.Source, s.Text)
 	}
 	for _, url := range said.Licenses {
 		u.print("%slicense %s", label, url)

@@ -79,10 +79,10 @@ func searchArchive(ctx context.Context, u *ui, f *searchFlags, dir, query string
 		return indexError(err, dir, query)
 	}
 	for i := range hits {
-		if f.json {
-			u.json(hitJSON(&hits[i]))
+		if h := &hits[i]; f.json {
+			u.json(hit{h.URL, h.Title, h.Lang, h.Captured.UTC(), h.Snippet.Text, h.Score, h.Rank})
 		} else {
-			u.printHit(&hits[i])
+			u.printHit(h)
 		}
 	}
 	switch last := skip + len(hits); {
@@ -203,16 +203,6 @@ type hit struct {
 	Score    float64   `json:"score"`
 	Rank     int       `json:"rank"`
 }
-
-func hitJSON(h *search.Hit) hit {
-	return hit{h.URL, h.Title, h.Lang, h.Captured.UTC(), h.Snippet.Text, h.Score, h.Rank}
-}
-
-// Escape sequences for matches (ECMA-48 §8.3.117).
-const (
-	bold  = "\x1b[1m"
-	plain = "\x1b[0m"
-)
 
 // printHit prints a hit for people. Text of a page is cleaned before escape sequences are
 // added.

@@ -36,8 +36,8 @@ const wrapping = " \t\r\n<>\"'`\u00a0\u200b\ufeff\u201c\u201d\u201e\u2018\u2019\
 // scheme is https.
 func typedURL(s string) (u weburl.URL, bare bool, err error) {
 	text := strings.Trim(s, wrapping)
-	if rest, ok := cutFold(text, "view-source:"); ok {
-		text = strings.Trim(rest, wrapping)
+	if hasPrefixFold(text, "view-source:") {
+		text = strings.Trim(text[len("view-source:"):], wrapping)
 	}
 	if _, err := os.Stat(text); err == nil && !strings.Contains(text, "://") && text != "" {
 		return u, false, usagef("--seeds "+quoted(text)+" for a file of URLs, or "+quoted("https://"+text),
@@ -62,13 +62,6 @@ func typedURL(s string) (u weburl.URL, bare bool, err error) {
 
 // hasScheme matches a scheme that cannot be host:port.
 var hasScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:([^0-9]|$)`)
-
-func cutFold(s, prefix string) (rest string, ok bool) {
-	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
-		return s, false
-	}
-	return s[len(prefix):], true
-}
 
 // secretIn reports whether a URL has a user name, and perhaps a password.
 func secretIn(s string) bool {

@@ -52,8 +52,7 @@ func bounded(a *storage.Archive, octets, ofURL int64) (restore func()) {
 }
 
 // serve serves archives until it is stopped.
-func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error) {
-	defer storage.Guard(&err)()
+func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) error {
 	if u.host == nil && os.Getenv("GOMEMLIMIT") == "" {
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(serveMemory))
 	}

@@ -145,11 +145,16 @@ func (u *ui) zone() *time.Location {
 }
 
 // time formats a time for people, with its zone.
-func (u *ui) time(t time.Time) string { return timeIn(t, u.zone()) }
+func (u *ui) time(t time.Time) string { return t.In(u.zone()).Format("2006-01-02 15:04:05 MST") }
 
-func timeIn(t time.Time, zone *time.Location) string {
-	return t.In(zone).Format("2006-01-02 15:04:05 MST")
-}
+// Escape sequences for the look of text (ECMA-48 §8.3.117).
+const (
+	plain = "\x1b[0m"
+	bold  = "\x1b[1m"
+	dim   = "\x1b[2m"
+	red   = "\x1b[31m"
+	green = "\x1b[32m"
+)
 
 // stateWord returns the word for a state in messages: disregarded is "skipped".
 func stateWord(state string) string {
