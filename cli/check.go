@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/net/http/httpguts"
 
@@ -27,19 +26,11 @@ func checkAmounts(c *config, _ *crawler.Options) error {
 		if k.flag != "" {
 			try = fmt.Sprintf("--%s %v", k.flag, usual[i].value)
 		}
-		switch n := k.value.Interface().(type) {
-		case time.Duration:
-			if n < 0 {
-				return usagef(try, "%s: %s is negative", k.key, n)
-			}
-		case int:
-			if n < 0 {
-				return usagef(try, "%s: %d is negative", k.key, n)
-			}
-		case float64:
-			if !(n >= 0) || math.IsInf(n, 0) {
-				return usagef(try, "%s: %g is not a number of 0 or more", k.key, n)
-			}
+		switch v := k.value; {
+		case v.CanInt() && v.Int() < 0:
+			return usagef(try, "%s: %v is negative", k.key, v)
+		case v.CanFloat() && (!(v.Float() >= 0) || math.IsInf(v.Float(), 0)):
+			return usagef(try, "%s: %g is not a number of 0 or more", k.key, v.Float())
 		}
 	}
 	return nil

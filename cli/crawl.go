@@ -224,7 +224,7 @@ func (u *ui) logger(verbose bool) *slog.Logger {
 	if !verbose {
 		return slog.New(peopleHandler{u, level})
 	}
-	return slog.New(slog.NewTextHandler(cleanWriter{u.lines()}, &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewTextHandler(lineWriter{u}, &slog.HandlerOptions{Level: level}))
 }
 
 // openKnown opens the indexes of other archives. Those named by the archive are untrusted: they

@@ -269,13 +269,10 @@ func userAgent(c *config) string {
 }
 
 func checkContact(s string) error {
-	if s == "" {
-		return nil
-	}
-	if u, err := url.Parse(s); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
-		return nil
-	}
-	if a, err := mail.ParseAddress(strings.TrimPrefix(s, "mailto:")); err == nil && a.Name == "" {
+	u, err := url.Parse(s)
+	isURL := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	a, err := mail.ParseAddress(strings.TrimPrefix(s, "mailto:"))
+	if isMail := err == nil && a.Name == ""; s == "" || isURL || isMail {
 		return nil
 	}
 	return usagef("--contact you@example.org", "contact: %q is not a mail address or an http URL", s)

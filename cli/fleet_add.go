@@ -52,15 +52,12 @@ func (f *fleetAddFlags) sites(u *ui, args []string) (list []fleet.Site, err erro
 	var settings []byte
 	if f.config != "" {
 		c := defaults()
-		if err := readAllowed(&c, f.config, siteKey); err != nil {
+		if settings, err = readAllowed(&c, f.config, siteKey); err != nil {
 			return nil, err
 		}
 		if names := secretNames(c.Fetch.Header); names != nil {
 			return nil, usagef("login.bearer: env:NAME, or curtsy crawl",
 				"%s: fetch.header: %s holds a credential, which the list of sites would store", f.config, names[0])
-		}
-		if settings, err = os.ReadFile(f.config); err != nil {
-			return nil, fileError(err)
 		}
 	}
 	env := defaults()

@@ -130,7 +130,7 @@ func (f *fleetServeFlags) engine(at *fleetAt, conf *tls.Config) (connect func() 
 }
 
 func (f *fleetServeFlags) work(u *ui, at *fleetAt, alone bool, o fleet.Options) error {
-	logger := slog.New(slog.NewTextHandler(cleanWriter{u.lines()}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	logger := slog.New(slog.NewTextHandler(lineWriter{u}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if f.verbose {
 		logger = u.logger(true)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // live draws lines at the bottom of a terminal and updates them in place. Other messages are
-// written above them (ui.lines).
+// written above them (lineWriter).
 type live struct {
 	u     *ui
 	lines func(width int) []styled // the current lines; each is truncated to the width
@@ -42,7 +42,7 @@ func (l *live) draws() *live {
 		defer tick.Stop()
 		for {
 			l.u.mu.Lock()
-			_ = l.draw(nil)
+			_ = l.draw("")
 			l.u.mu.Unlock()
 			select {
 			case <-tick.C:
@@ -55,11 +55,11 @@ func (l *live) draws() *live {
 }
 
 // draw redraws the lines, below the text above. The caller holds u.mu.
-func (l *live) draw(above []byte) error {
+func (l *live) draw(above string) error {
 	width := cmp.Or(widthOf(l.u.err), 80)
 	var b bytes.Buffer
 	b.WriteString(l.erasure(width))
-	b.Write(above)
+	b.WriteString(above)
 	l.drawn, l.width = l.drawn[:0], width
 	colours := hasColours(l.u.err)
 	for _, line := range l.lines(width) {

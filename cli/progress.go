@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -208,14 +206,4 @@ func statusLine(s status.Status, zone *time.Location) string {
 		parts = append(parts, s.Delay)
 	}
 	return joined(parts)
-}
-
-// cleanWriter makes log output safe for a terminal.
-type cleanWriter struct{ w io.Writer }
-
-func (c cleanWriter) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(c.w, clean(string(bytes.ToValidUTF8(b, []byte("\ufffd"))))); err != nil {
-		return 0, err
-	}
-	return len(b), nil
 }

@@ -53,21 +53,21 @@ func (u *ui) say(format string, args ...any) {
 // from the network or an archive cannot look like a message of this program.
 func (u *ui) tell(format string, args ...any) {
 	text := strings.TrimRight(clean(fmt.Sprintf(format, args...)), "\n")
-	fmt.Fprintln(u.lines(), strings.ReplaceAll(text, "\n", "\n    "))
+	fmt.Fprintln(lineWriter{u}, strings.ReplaceAll(text, "\n", "\n    "))
 }
 
-// lines returns the writer for complete lines of messages: above the drawn lines.
-func (u *ui) lines() io.Writer { return lineWriter{u} }
-
+// lineWriter writes complete lines of messages above the drawn lines, made safe for a terminal.
 type lineWriter struct{ u *ui }
 
-func (l lineWriter) Write(b []byte) (int, error) {
+func (l lineWriter) Write(b []byte) (n int, err error) {
+	text := clean(strings.ToValidUTF8(string(b), "\ufffd"))
 	l.u.mu.Lock()
 	defer l.u.mu.Unlock()
 	if l.u.live != nil {
-		return len(b), l.u.live.draw(b)
+		return len(b), l.u.live.draw(text)
 	}
-	return l.u.err.Write(b)
+	_, err = io.WriteString(l.u.err, text)
+	return len(b), err
 }
 
 // print prints a line of data; line breaks in values are escaped. Write errors are reported at
