@@ -31,6 +31,17 @@ import (
 // crawlOptions makes the options of a crawl from the settings. Invalid settings are usage
 // errors that name the key.
 func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Options, error) {
+	o, err := offlineOptions(c, seed, logger)
+	if err == nil {
+		o.Archive.UserAgent = userAgent(c)
+		err = set(c, &o, contactOptions, loginOptions, renderOptions)
+	}
+	return o, err
+}
+
+// offlineOptions makes options for commands that send no requests, and so need no contact, login
+// or browser; imported archives have none.
+func offlineOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Options, error) {
 	o := crawler.Options{
 		Seed:        seed,
 		Limits:      crawler.Limits{Pages: c.Limits.MaxPages, Bytes: int64(c.Limits.MaxBytes), Time: c.Limits.MaxTime},
@@ -43,30 +54,24 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 		Hooks:      crawler.Hooks{Logger: logger},
 		Archive: storage.Options{Prefix: c.Storage.Prefix, SegmentSize: int64(c.Storage.SegmentSize),
 			MinFree: int64(c.Storage.MinFree), Logger: logger,
-			Software: "curtsy/" + version, Operator: c.Contact, UserAgent: userAgent(c),
+			Software: "curtsy/" + version, Operator: c.Contact,
 			RobotsLine: "obeyed (" + c.Politeness.Dialect + "), X-Robots-Tag and meta robots too", Fail: failpoint()},
 	}
-	for _, step := range []func(*config, *crawler.Options) error{checkAmounts, checkPrefix, digestOption, scopeOptions,
-		rulesOptions, paceOptions, fetchOptions, loginOptions, renderOptions} {
-		if err := step(c, &o); err != nil {
-			return o, err
-		}
+	if c.Contact != "" {
+		o.Archive.UserAgent = userAgent(c)
 	}
-	return o, nil
+	err := set(c, &o, checkAmounts, checkPrefix, digestOption, scopeOptions, rulesOptions, paceOptions, fetchOptions)
+	return o, err
 }
 
-// offlineOptions returns options for commands that send no requests, and so need no contact;
-// imported archives have none.
-func offlineOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Options, error) {
-	if c.Contact != "" {
-		return crawlOptions(c, seed, logger)
+// set takes steps that set options from settings, or check settings, until one fails.
+func set(c *config, o *crawler.Options, steps ...func(*config, *crawler.Options) error) error {
+	for _, step := range steps {
+		if err := step(c, o); err != nil {
+			return err
+		}
 	}
-	asked := *c
-	asked.Contact = "nobody@localhost.localdomain"
-	o, err := crawlOptions(&asked, seed, logger)
-	o.Settings, o.Public = c, c.public()
-	o.Archive.Operator, o.Archive.UserAgent = "", ""
-	return o, err
+	return nil
 }
 
 func scopeOptions(c *config, o *crawler.Options) error {
@@ -230,12 +235,7 @@ func fetchOptions(c *config, o *crawler.Options) error {
 		}
 		f.Cookies, o.SessionCookies = jar, c.Fetch.Cookies == autoCookies
 	}
-	if c.Contact == "" && !isLoopback(o.Seed) {
-		return usagef("--contact you@example.org, or --contact https://example.org/crawler",
-			"%s: a contact is needed so that the site's owner can reach you; it is sent in the User-Agent",
-			o.Seed.Host())
-	}
-	return checkContact(c.Contact)
+	return nil
 }
 
 // renderOptions sets which pages are rendered, and by which browser.
@@ -268,14 +268,23 @@ func userAgent(c *config) string {
 	return c.Agent + "/" + version + " (+" + c.Contact + ")"
 }
 
-func checkContact(s string) error {
-	u, err := url.Parse(s)
-	isURL := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
-	a, err := mail.ParseAddress(strings.TrimPrefix(s, "mailto:"))
-	if isMail := err == nil && a.Name == ""; s == "" || isURL || isMail {
+// contactOptions checks the contact, which is part of the User-Agent.
+func contactOptions(c *config, o *crawler.Options) error {
+	if c.Contact == "" && isLoopback(o.Seed) {
 		return nil
 	}
-	return usagef("--contact you@example.org", "contact: %q is not a mail address or an http URL", s)
+	if c.Contact == "" {
+		return usagef("--contact you@example.org, or --contact https://example.org/crawler",
+			"%s: a contact is needed so that the site's owner can reach you; it is sent in the User-Agent",
+			o.Seed.Host())
+	}
+	u, err := url.Parse(c.Contact)
+	isURL := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	a, err := mail.ParseAddress(strings.TrimPrefix(c.Contact, "mailto:"))
+	if isMail := err == nil && a.Name == ""; isURL || isMail {
+		return nil
+	}
+	return usagef("--contact you@example.org", "contact: %q is not a mail address or an http URL", c.Contact)
 }
 
 // isLoopback reports whether the host is this machine.

@@ -186,7 +186,7 @@ func (k *linkCheck) ask(ctx context.Context, u *ui) error {
 	if err := u.readEnv(&c); err != nil {
 		return err
 	}
-	c.Contact = cmp.Or(k.contact, c.Contact)
+	c.Contact, c.Render.Pages = cmp.Or(k.contact, c.Contact), "none"
 	o, err := crawlOptions(&c, k.a.seed, u.logger(false))
 	if err != nil {
 		return err
