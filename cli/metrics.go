@@ -167,7 +167,8 @@ func newFleetMetrics(gauges func() fleet.Gauges) prometheus.Collector {
 		say(gauge, "lease_margin_seconds", g.Margin.Seconds(),
 			"How long this worker's session lasts if it is not renewed; 0 without one.")
 		say(counter, "takeovers_total", float64(g.Takeovers), "Runs started here whose predecessor had not ended.")
-		say(counter, "fenced_total", float64(g.Fenced), "Runs dropped here because another worker had claimed the site.")
+		say(counter, "fenced_total", float64(g.Fenced),
+			"Runs dropped here because another worker had claimed the site.")
 		say(counter, "messages_total", float64(g.Messages),
 			"Messages sent to the fleet's servers and received from them in this session.")
 		say(gauge, "save_age_seconds", g.SaveAge.Seconds(),

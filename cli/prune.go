@@ -27,7 +27,8 @@ type pruneFlags struct {
 
 func pruneCmd(u *ui) *cobra.Command {
 	f := &pruneFlags{}
-	c := newCommand("prune DIR OUT", vars{"dry-run": &f.dryRun, "json": &f.json}, u.runs(func(ctx context.Context, a []string) error {
+	list := vars{"dry-run": &f.dryRun, "json": &f.json}
+	c := newCommand("prune DIR OUT", list, u.runs(func(ctx context.Context, a []string) error {
 		r, err := f.rules(time.Now())
 		if err != nil {
 			return err

@@ -22,7 +22,8 @@ import (
 
 func statusCmd(u *ui) *cobra.Command {
 	var asJSON, watching bool
-	return newCommand("status DIR...", vars{"json": &asJSON, "watch": &watching}, func(_ *cobra.Command, a []string) error {
+	list := vars{"json": &asJSON, "watch": &watching}
+	return newCommand("status DIR...", list, func(_ *cobra.Command, a []string) error {
 		if watching {
 			ctx, release := u.until()
 			defer release()

@@ -121,7 +121,8 @@ func (f *crawlFlags) roundEnd(u *ui, dir string) (err error) {
 		u.json(j)
 		return nil
 	}
-	parts := append([]string{fmt.Sprintf("%d visited, %d new, %d changed, %d same", j.Visited, j.New, j.Changed, j.Same)},
+	visited := fmt.Sprintf("%d visited, %d new, %d changed, %d same", j.Visited, j.New, j.Changed, j.Same)
+	parts := append([]string{visited},
 		some([]counted{{j.Gone, "gone"}, {j.Back, "back"}, {j.Moved, "moved"}, {j.Suspect, "suspect"},
 			{j.Unreachable, "unreachable"}, {j.Queued, "queued"}})...)
 	u.say("round %d %s: %s; %s in %s", j.Round, j.State, strings.Join(parts, ", "), legible.Bytes(j.Bytes),

@@ -21,7 +21,8 @@ import (
 
 func verifyCmd(u *ui) *cobra.Command {
 	var asJSON, repair bool
-	return newCommand("verify DIR|FILE.wacz", vars{"json": &asJSON, "repair": &repair}, func(_ *cobra.Command, a []string) error {
+	list := vars{"json": &asJSON, "repair": &repair}
+	return newCommand("verify DIR|FILE.wacz", list, func(_ *cobra.Command, a []string) error {
 		if strings.HasSuffix(strings.ToLower(a[0]), ".wacz") {
 			if repair {
 				return usagef("curtsy verify "+quoted(a[0]), "--repair is for archives, not for a WACZ")
