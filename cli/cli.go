@@ -56,9 +56,7 @@ func execute(ctx context.Context, root *cobra.Command) (err error) {
 
 // damaged adds a hint to damage that has none.
 func damaged(err error) error {
-	var damage *storage.DamageError
-	var said *exitError
-	if !errors.As(err, &damage) || errors.As(err, &said) {
+	if !isA[*storage.DamageError](err) || isA[*exitError](err) {
 		return err
 	}
 	return exitWith(exitDamaged, err, "curtsy verify DIR --repair")

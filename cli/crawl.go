@@ -334,8 +334,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	f.found = result.Counts.Discovered
 	pressed.close()
 	bar.close()
-	var damage *storage.DamageError
-	if errors.As(err, &damage) {
+	if isA[*storage.DamageError](err) {
 		return archiveError(err, c.Archive)
 	}
 	if err != nil {

@@ -56,6 +56,12 @@ type exitError struct {
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
+// isA reports whether err is, or wraps, an error of a type.
+func isA[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}
+
 // exitWith adds an exit code and a hint to err.
 func exitWith(code int, err error, try string) error {
 	return &exitError{code: code, err: err, try: try}
@@ -79,10 +85,9 @@ func fileError(err error) error {
 func archiveError(err error, dir string) error {
 	var damage *storage.DamageError
 	var forbidden *fs.PathError
-	var said *exitError
 	var link *storage.LinkError
 	switch {
-	case err == nil || errors.As(err, &said):
+	case err == nil || isA[*exitError](err):
 		return err
 	case errors.As(err, &link):
 		return exitWith(exitDamaged, link, backInPlace(dir))

@@ -252,7 +252,6 @@ func exportTable(ctx context.Context, a *opened, format export.Format, consent *
 // exportError adds an exit code to an error of an export.
 func exportError(err error, a *opened, dir, out string) error {
 	again := "curtsy export " + quoted(dir) + " " + quoted(out)
-	var disk *export.DiskError
 	switch {
 	case errors.Is(err, mirror.ErrNoPage):
 		return usagef("curtsy explain "+quoted(dir)+" URL", "%v", err)
@@ -264,7 +263,7 @@ func exportError(err error, a *opened, dir, out string) error {
 		return exitWith(exitFailed, err, rightsHint(err, "the right to write "+out+", or another OUT"))
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return usagef("another OUT, in an existing directory", "%v", err)
-	case errors.As(err, &disk):
+	case isA[*export.DiskError](err):
 		bytes, _ := a.SegmentBytes() // 0, unknown, on an error
 		return exitWith(exitStopped, err, diskHint(err, out, bytes)+", then "+again)
 	}

@@ -246,7 +246,6 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, args []string) erro
 
 // mirrorError adds an exit code to an error of an export of about bytes octets.
 func mirrorError(err error, dir, out string, bytes int64) error {
-	var disk *mirror.DiskError
 	again := quoted(dir) + " " + quoted(out)
 	switch {
 	case errors.Is(err, mirror.ErrNotOurs):
@@ -258,7 +257,7 @@ func mirrorError(err error, dir, out string, bytes int64) error {
 		return usagef("another OUT, in an existing directory", "%v", err)
 	case errors.Is(err, mirror.ErrTooMuch):
 		return exitWith(exitStopped, err, "curtsy mirror --max-bytes 100GB "+again)
-	case errors.As(err, &disk):
+	case isA[*mirror.DiskError](err):
 		return exitWith(exitStopped, err, diskHint(err, out, bytes)+", then curtsy mirror "+again)
 	}
 	return stoppedError(err, dir, "stopped; "+out+" was not changed", "curtsy mirror "+again)

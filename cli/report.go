@@ -211,7 +211,7 @@ func writeInto(path string, write func(io.Writer) error) error {
 }
 
 func reportError(err error, dir, out string) error {
-	if _, isFile := errors.AsType[*os.PathError](err); isFile {
+	if isA[*os.PathError](err) {
 		return exitWith(exitFailed, err, "-o with another FILE")
 	}
 	return stoppedError(err, dir, "stopped; "+out+" was not changed", "curtsy report "+quoted(dir)+" -o "+quoted(out))

@@ -117,12 +117,11 @@ func jsonLine(v any) ([]byte, error) {
 // failure returns an error if data was lost. A reader that closes the pipe early, such as head,
 // is not an error.
 func (d *dataWriter) failure() error {
-	var said *exitError
 	switch {
 	case d.err == nil || errors.Is(d.err, syscall.EPIPE):
 		return nil
-	case errors.As(d.err, &said): // a value that cannot be written as JSON
-		return said
+	case isA[*exitError](d.err): // a value that cannot be written as JSON
+		return d.err
 	}
 	return exitWith(exitFailed, fmt.Errorf("the output cannot be written: %w", d.err),
 		"another destination, then the same command again")
