@@ -24,12 +24,12 @@ import (
 // readSeeds reads where a crawl starts: the first URL is the seed, others are additional pages.
 // With sitemaps only, the site is that of their origin.
 func (f *crawlFlags) readSeeds(u *ui, args []string) (seed weburl.URL, err error) {
-	for _, s := range f.sitemaps {
+	for i, s := range f.sitemaps {
 		m, bare, err := typedURL(s)
 		if err != nil {
 			return seed, err
 		}
-		f.bare = f.bare || bare && len(args) == 0 && f.seeds == ""
+		f.bare = f.bare || bare && i == 0 && len(args) == 0 && f.seeds == ""
 		f.given.Sitemaps = append(f.given.Sitemaps, m)
 	}
 	var pages []weburl.URL
@@ -41,7 +41,7 @@ func (f *crawlFlags) readSeeds(u *ui, args []string) (seed weburl.URL, err error
 		f.bare = f.bare || bare && i == 0
 		pages = append(pages, p)
 	}
-	more, err := f.listed(u.in)
+	more, err := f.listed(u.in, len(pages) == 0)
 	if err != nil {
 		return seed, err
 	}
@@ -56,8 +56,9 @@ func (f *crawlFlags) readSeeds(u *ui, args []string) (seed weburl.URL, err error
 		"curtsy crawl wants a URL, --seeds FILE or --sitemap URL")
 }
 
-// listed reads the URLs of --seeds, without empty lines and comments.
-func (f *crawlFlags) listed(stdin io.Reader) (list []weburl.URL, err error) {
+// listed reads the URLs of --seeds, without empty lines and comments. With hasSeed, the first is
+// the seed.
+func (f *crawlFlags) listed(stdin io.Reader, hasSeed bool) (list []weburl.URL, err error) {
 	const try = "--seeds with a file of one URL per line"
 	if f.seeds == "" {
 		return nil, nil
@@ -74,7 +75,7 @@ func (f *crawlFlags) listed(stdin io.Reader) (list []weburl.URL, err error) {
 		if err != nil {
 			return nil, usagef(try, "%s:%d: %v", f.seeds, n+1, err)
 		}
-		f.bare = f.bare || bare && len(list) == 0
+		f.bare = f.bare || bare && hasSeed && len(list) == 0
 		list = append(list, u)
 	}
 	if len(list) == 0 {
