@@ -84,12 +84,12 @@ func (s *Server) begin(name string, w work) *activity {
 }
 
 func (a *activity) begun(delay time.Duration) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.wanted.Delay, a.usual = delay, delay
-	if !isDone(a.steering) {
-		close(a.steering)
-	}
+	a.locked(func() {
+		a.wanted.Delay, a.usual = delay, delay
+		if !isDone(a.steering) {
+			close(a.steering)
+		}
+	})
 }
 
 // locked changes an activity under its lock.
@@ -100,11 +100,11 @@ func (a *activity) locked(change func()) {
 }
 
 func (a *activity) say(line string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.said) < maxSaid {
-		a.said = append(a.said, line)
-	}
+	a.locked(func() {
+		if len(a.said) < maxSaid {
+			a.said = append(a.said, line)
+		}
+	})
 }
 
 // change changes the steering of a running crawl, a.wanted.

@@ -29,9 +29,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return pdf.Main(args[1:], stdin, stdout, stderr)
 	}
 	u := &ui{in: stdin, out: &dataWriter{w: stdout}, err: stderr}
-	root := newRoot(u)
-	root.SetArgs(searchWords(args))
-	err := execute(context.Background(), root)
+	err := execute(context.Background(), u, args)
 	u.profile.end()
 	if err != nil && strings.HasPrefix(err.Error(), "if any flags in the group") { // an error of cobra
 		err = exitWith(exitUsage, err, "one of these flags")
@@ -47,10 +45,12 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitCode(err)
 }
 
-// execute runs the command. Damage of the archive, wherever it is detected, becomes an error.
-func execute(ctx context.Context, root *cobra.Command) (err error) {
+// execute runs a command line. Damage of the archive, wherever it is detected, becomes an error.
+func execute(ctx context.Context, u *ui, args []string) (err error) {
 	defer func() { err = damaged(err) }()
 	defer storage.Guard(&err)()
+	root := newRoot(u)
+	root.SetArgs(searchWords(args))
 	return root.ExecuteContext(ctx)
 }
 

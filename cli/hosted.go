@@ -23,9 +23,7 @@ import (
 func runHosted(args []string, h app.Hooks) app.Outcome {
 	u := &ui{in: strings.NewReader(""), out: &dataWriter{w: cmp.Or(h.Out, io.Discard)}, err: cmp.Or(h.Err, io.Discard),
 		host: &h}
-	root := newRoot(u)
-	root.SetArgs(searchWords(args))
-	err := cmp.Or(execute(h.Ctx, root), u.out.failure())
+	err := cmp.Or(execute(h.Ctx, u, args), u.out.failure())
 	if err == nil {
 		return app.Outcome{Code: exitDone}
 	}
