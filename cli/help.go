@@ -132,7 +132,7 @@ func helpCmd(u *ui) *cobra.Command {
 func completeArguments(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		if fields := strings.Fields(c.Use); len(fields) > 1 && strings.HasPrefix(fields[1], "DIR") &&
-			c.Name() != "man" && c.ValidArgsFunction == nil {
+			c.Name() != "man" {
 			c.ValidArgsFunction = completeArchive
 		}
 	}
