@@ -15,14 +15,12 @@ import (
 type work struct {
 	kind  string // crawl, update, export, mirror, verify, repair
 	args  []string
-	out   string // the file or directory that it writes, within exports/
 	after func(Outcome)
 }
 
 // activity is a command that is running, or has run, for an archive.
 type activity struct {
 	work
-	began    time.Time
 	finish   context.CancelFunc // lets a crawl finish requests in flight
 	drop     context.CancelFunc
 	steer    chan crawler.Steering
@@ -47,7 +45,7 @@ const maxSaid = 200
 // begin runs a command for an archive. While a crawl runs, that is stored, so that the next
 // start of the program continues it if this one is killed.
 func (s *Server) begin(name string, w work) *activity {
-	a := &activity{work: w, began: s.now(), steer: make(chan crawler.Steering, 1), steering: make(chan struct{}),
+	a := &activity{work: w, steer: make(chan crawler.Steering, 1), steering: make(chan struct{}),
 		done: make(chan struct{})}
 	ctx, drop := context.WithCancel(s.ctx)
 	stop, finish := context.WithCancel(s.stop)
@@ -86,12 +84,12 @@ func (s *Server) begin(name string, w work) *activity {
 }
 
 func (a *activity) begun(delay time.Duration) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.wanted.Delay, a.usual = delay, delay
-	if !isDone(a.steering) {
-		close(a.steering)
-	}
+	a.locked(func() {
+		a.wanted.Delay, a.usual = delay, delay
+		if !isDone(a.steering) {
+			close(a.steering)
+		}
+	})
 }
 
 // locked changes an activity under its lock.
@@ -102,19 +100,17 @@ func (a *activity) locked(change func()) {
 }
 
 func (a *activity) say(line string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.said) < maxSaid {
-		a.said = append(a.said, line)
-	}
+	a.locked(func() {
+		if len(a.said) < maxSaid {
+			a.said = append(a.said, line)
+		}
+	})
 }
 
-// change changes the steering of a running crawl.
-func (a *activity) change(change func(w *crawler.Steering, usual time.Duration)) {
-	a.mu.Lock()
-	change(&a.wanted, a.usual)
-	next := a.wanted
-	a.mu.Unlock()
+// change changes the steering of a running crawl, a.wanted.
+func (a *activity) change(change func()) {
+	var next crawler.Steering
+	a.locked(func() { change(); next = a.wanted })
 	for {
 		select {
 		case a.steer <- next:
@@ -139,13 +135,6 @@ func (a *activity) crawls() bool { return a.kind == "crawl" || a.kind == "update
 
 // slowest is the longest delay that can be set on the page.
 const slowest = 5 * time.Minute
-
-func slower(w *crawler.Steering, _ time.Duration) {
-	w.Delay = min(max(2*w.Delay, time.Second), slowest)
-}
-func asBefore(w *crawler.Steering, usual time.Duration) { w.Delay = usual }
-func pause(w *crawler.Steering, _ time.Duration)        { w.Pause = true }
-func goOn(w *crawler.Steering, _ time.Duration)         { w.Pause = false }
 
 // curve records the growth of a number. When it has many points, every other one is dropped.
 type curve struct {

@@ -32,7 +32,7 @@ func (s *Server) note(name string, change func(*intentions)) {
 
 // again returns the command that continues or updates an archive.
 func (s *Server) again(name, command string, more ...string) []string {
-	args := append([]string{command, filepath.Join(s.o.Folder, name)}, more...)
+	args := append([]string{command, s.dir(name)}, more...)
 	if s.memory.of(name).Ours {
 		args = append(args, "--as-archived")
 	}
@@ -55,12 +55,11 @@ func (s *Server) makes() []string {
 
 // making returns the command that makes a format of an archive.
 func (s *Server) making(name, format string) work {
-	dir := filepath.Join(s.o.Folder, name)
+	kind, out := "export", name+"."+format
 	if format == mirrorFormat {
-		return work{kind: "mirror", out: name, args: []string{"mirror", dir, filepath.Join(s.o.Folder, exports, name)}}
+		kind, out = "mirror", name
 	}
-	file := name + "." + format
-	return work{kind: "export", out: file, args: []string{"export", dir, filepath.Join(s.o.Folder, exports, file)}}
+	return work{kind: kind, args: []string{kind, s.dir(name), filepath.Join(s.o.Folder, exports, out)}}
 }
 
 // make starts making a format.
@@ -172,10 +171,10 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request, a *archive) {
 			err = s.make(a, format, nil)
 		}
 	case "verify":
-		_, err = s.run(a, work{kind: "verify", args: []string{"verify", filepath.Join(s.o.Folder, a.name)}})
+		_, err = s.run(a, work{kind: "verify", args: []string{"verify", s.dir(a.name)}})
 	case "repair":
 		s.stopViewers(a.name)
-		_, err = s.run(a, work{kind: "repair", args: []string{"verify", filepath.Join(s.o.Folder, a.name), "--repair"},
+		_, err = s.run(a, work{kind: "repair", args: []string{"verify", s.dir(a.name), "--repair"},
 			after: func(Outcome) { a.forget() }})
 	case "delete":
 		to = "/"
@@ -219,15 +218,15 @@ func (s *Server) steer(a *archive, action string) {
 		case <-time.After(2 * time.Second):
 		}
 	case "pause":
-		act.change(pause)
+		act.change(func() { act.wanted.Pause = true })
 		s.note(a.name, func(i *intentions) { i.Goes = false })
 	case "continue":
-		act.change(goOn)
+		act.change(func() { act.wanted.Pause = false })
 		s.note(a.name, func(i *intentions) { i.Goes = true })
 	case "slower":
-		act.change(slower)
+		act.change(func() { act.wanted.Delay = min(max(2*act.wanted.Delay, time.Second), slowest) })
 	case "faster":
-		act.change(asBefore)
+		act.change(func() { act.wanted.Delay = act.usual })
 	}
 }
 
@@ -273,7 +272,7 @@ func (s *Server) archivePage(w http.ResponseWriter, r *http.Request, a *archive)
 	l := s.language(r)
 	v := &archiveView{card: s.seen(a), Live: s.live(a, l), Gone: !s.isArchive(a.name), Formats: s.makes()}
 	if !v.Gone && v.State != "damaged" {
-		dir := filepath.Join(s.o.Folder, a.name)
+		dir := s.dir(a.name)
 		if st, err := status.Read(dir); err == nil {
 			v.Status, v.Rules = &st, rulesOf(&st)
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -54,7 +53,7 @@ func (s *Server) seen(a *archive) card {
 	defer a.mu.Unlock()
 	busy := a.doing != nil && !isDone(a.doing.done) && a.doing.crawls()
 	if at := s.changedAt(a.name); a.of.IsZero() || !at.Equal(a.of) && !busy {
-		a.card, a.of = readCard(filepath.Join(s.o.Folder, a.name)), at
+		a.card, a.of = readCard(s.dir(a.name)), at
 		a.card.Name = a.name
 		s.compare(a)
 	}
@@ -181,7 +180,7 @@ func (s *Server) compare(a *archive) {
 	round := a.card.Began
 	a.compared = round
 	s.running.Go(func() {
-		t, err := changesSince(s.ctx, filepath.Join(s.o.Folder, a.name), round)
+		t, err := changesSince(s.ctx, s.dir(a.name), round)
 		if err != nil {
 			return
 		}
@@ -222,7 +221,7 @@ func (s *Server) pictureOf(a *archive) (_ []byte, err error) {
 	if png != nil && made.Equal(of) {
 		return png, nil
 	}
-	archive, err := storage.OpenRead(filepath.Join(s.o.Folder, a.name))
+	archive, err := storage.OpenRead(s.dir(a.name))
 	if err != nil {
 		return nil, err
 	}

@@ -35,11 +35,11 @@ type Options struct {
 	// Command runs a command line of this program to its end.
 	Command func(args []string, h Hooks) Outcome
 	Quote   func(string) string // quotes a word for the shell
-	Now     func() time.Time    // nil: time.Now
 	Logger  *slog.Logger        // nil: no logging
 }
 
-// Hooks replace the terminal for a command run by the page. All but the contexts may be nil.
+// Hooks replace the terminal for a command run by the page. The contexts are always set; the
+// rest may be nil, unless the command is a crawl.
 type Hooks struct {
 	Ctx   context.Context // when done, the command aborts
 	Stop  context.Context // when done, a crawl finishes requests in flight and stops

@@ -31,11 +31,6 @@ func (e *events) send(v any) {
 	_ = http.NewResponseController(e.w).Flush()
 }
 
-func writeJSON(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v)
-}
-
 // eventsEvery is the interval of progress events.
 const eventsEvery = 500 * time.Millisecond
 
@@ -67,18 +62,16 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, a *archive) {
 
 // liveView is the progress of a command. The script replaces texts of the page by it.
 type liveView struct {
-	Kind    string      `json:"-"`
-	State   string      `json:"state"`
-	Over    bool        `json:"over"`
-	Said    []string    `json:"-"`
-	Outcome *Outcome    `json:"-"`
-	Out     string      `json:"-"`
-	Crawls  bool        `json:"-"`
-	Slowed  bool        `json:"-"`
-	Text    texts       `json:"text"`
-	Curve   string      `json:"curve"`
-	Percent int         `json:"percent"` // negative: unknown
-	Reasons []ruleCount `json:"-"`
+	Kind    string   `json:"-"`
+	State   string   `json:"state"`
+	Over    bool     `json:"over"`
+	Said    []string `json:"-"`
+	Outcome *Outcome `json:"-"`
+	Crawls  bool     `json:"-"`
+	Slowed  bool     `json:"-"`
+	Text    texts    `json:"text"`
+	Curve   string   `json:"curve"`
+	Percent int      `json:"percent"` // negative: unknown
 }
 
 // texts are keyed by the names that the page uses.
@@ -95,9 +88,8 @@ func (s *Server) live(a *archive, l *language) *liveView {
 	act.mu.Lock()
 	defer act.mu.Unlock()
 	st := &act.status
-	v := &liveView{Kind: act.kind, Over: isDone(act.done), Said: act.said, Outcome: act.outcome, Out: act.out,
-		Crawls: act.crawls(),
-		State:  "running", Curve: act.curve.svg(), Percent: -1, Reasons: rulesOf(st),
+	v := &liveView{Kind: act.kind, Over: isDone(act.done), Said: act.said, Outcome: act.outcome,
+		Crawls: act.crawls(), State: "running", Curve: act.curve.svg(), Percent: -1,
 		Slowed: act.wanted.Delay > act.usual}
 	switch {
 	case v.Over:

@@ -30,19 +30,18 @@ const maxLooks = 20
 const lookFor = 10 * time.Minute
 
 type newView struct {
-	Plan     *plan
-	Problem  string
-	Try      string
-	Command  string
-	Look     *look
-	Found    *preview.Preview
-	AtLeast  time.Duration
-	Waiting  bool
-	Denied   bool
-	Login    bool
-	Scripts  bool
-	Makes    []string
-	Loopback bool
+	Plan    *plan
+	Problem string
+	Try     string
+	Command string
+	Look    *look
+	Found   *preview.Preview
+	AtLeast time.Duration
+	Waiting bool
+	Denied  bool
+	Login   bool
+	Scripts bool
+	Makes   []string
 }
 
 func (s *Server) newPage(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +88,8 @@ func (s *Server) beginLook(w http.ResponseWriter, r *http.Request) {
 func (s *Server) lookAt(ctx context.Context, k *look) {
 	defer close(k.done)
 	var b bounded
-	k.outcome = s.o.Command(k.plan.preview(k.plan.Name), Hooks{Ctx: ctx, Stop: ctx, Out: &b})
+	args := append(k.plan.args(k.plan.Name), "--dry-run", "--json") // stores nothing
+	k.outcome = s.o.Command(args, Hooks{Ctx: ctx, Stop: ctx, Out: &b})
 	var found struct {
 		preview.Preview
 		AtLeast float64 `json:"at_least_seconds"`
@@ -174,7 +174,8 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 		return
 	case r.PostForm.Get("show") != "":
 		if strings.Contains(r.Header.Get("Accept"), "application/json") {
-			writeJSON(w, map[string]string{"command": s.commands(p)})
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(map[string]string{"command": s.commands(p)})
 			return
 		}
 		again(http.StatusOK, "", "")

@@ -24,15 +24,13 @@ type language struct {
 	views *template.Template
 }
 
-// languages are all languages, by tag.
-type languages struct{ by map[string]*language }
-
-func newLanguages() (*languages, error) {
+// newLanguages returns all languages, by tag.
+func newLanguages() (map[string]*language, error) {
 	printers, err := locale.Printers()
 	if err != nil {
 		return nil, err
 	}
-	all := &languages{by: map[string]*language{}}
+	all := map[string]*language{}
 	for tag, p := range printers {
 		l := &language{Printer: p, Tag: tag}
 		l.views, err = template.New("").Funcs(template.FuncMap{
@@ -41,7 +39,7 @@ func newLanguages() (*languages, error) {
 		if err != nil {
 			return nil, err
 		}
-		all.by[tag] = l
+		all[tag] = l
 	}
 	return all, nil
 }
@@ -80,13 +78,13 @@ func (s *Server) language(r *http.Request) *language {
 	if c, err := r.Cookie(languageCookie); err == nil {
 		wishes = append(wishes, c.Value)
 	}
-	return s.langs.by[locale.Choose(append(wishes, r.Header.Get("Accept-Language"))...)]
+	return s.langs[locale.Choose(append(wishes, r.Header.Get("Accept-Language"))...)]
 }
 
 // setLanguage stores a language and redirects back.
 func (s *Server) setLanguage(w http.ResponseWriter, r *http.Request) {
 	tag := r.PostFormValue("language")
-	if s.langs.by[tag] != nil {
+	if s.langs[tag] != nil {
 		http.SetCookie(w, &http.Cookie{Name: languageCookie, Value: tag, Path: "/", HttpOnly: true,
 			SameSite: http.SameSiteStrictMode, MaxAge: 365 * 24 * 3600})
 	}

@@ -52,11 +52,6 @@ func (p *plan) args(dir string) []string {
 	return args
 }
 
-// preview returns the command line of the preview, which stores nothing.
-func (p *plan) preview(dir string) []string {
-	return append(p.args(dir), "--dry-run", "--json")
-}
-
 // checkURL returns what is wrong with the address of a site; "": nothing.
 func (p *plan) checkURL() string {
 	switch {
@@ -115,8 +110,7 @@ func (s *Server) commandOf(program string, args []string) string {
 
 // commands formats the commands of a plan, to be run in sequence.
 func (s *Server) commands(p *plan) string {
-	dir := filepath.Join(s.o.Folder, p.Name)
-	list := []string{s.commandLine(p.args(dir))}
+	list := []string{s.commandLine(p.args(s.dir(p.Name)))}
 	for _, format := range p.Make {
 		if slices.Contains(s.makes(), format) {
 			list = append(list, s.commandLine(s.making(p.Name, format).args))

@@ -25,7 +25,7 @@ type Server struct {
 	lock  *flock.Flock
 	guard *guard
 	files *files
-	langs *languages
+	langs map[string]*language
 
 	memory *memory
 	log    *slog.Logger
@@ -71,12 +71,8 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{o: o, root: root, lock: flock.New(o.Folder + string(os.PathSeparator) + lockFile),
-		now: o.Now, log: o.Logger,
+		now: time.Now, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 		archives: map[string]*archive{}, looks: map[string]*look{}}
-	if s.now == nil {
-		s.now = time.Now
-	}
-	s.log = cmp.Or(s.log, slog.New(slog.DiscardHandler))
 	if ok, err := s.lock.TryLock(); err != nil || !ok {
 		root.Close()
 		return nil, cmp.Or(err, fmt.Errorf("%s: %w", o.Folder, ErrInUse))

@@ -111,7 +111,6 @@ func (s *Server) shelf(w http.ResponseWriter, r *http.Request) {
 // hit is a search result in the command's JSON.
 type hit struct {
 	URL, Title, Snippet string
-	Captured            time.Time
 	Archive             string `json:"-"`
 }
 

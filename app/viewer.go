@@ -18,11 +18,9 @@ import (
 type viewer struct {
 	of   string // the archive; with copyMark, its offline copy
 	stop context.CancelFunc
-	done chan struct{}
-	said chan string // the first line of data
-
-	mu   sync.Mutex
-	at   string // its URL, once known
+	said chan struct{} // closed when line is set
+	done chan struct{} // closed when fail is set
+	line string        // the first line of data, which has its URL
 	fail Outcome
 }
 
@@ -57,15 +55,12 @@ func (s *Server) view(ctx context.Context, of string, args []string) (string, er
 
 func (s *Server) beginViewer(of string, args []string) *viewer {
 	ctx, stop := context.WithCancel(s.stop)
-	v := &viewer{of: of, stop: stop, done: make(chan struct{}), said: make(chan string, 1)}
+	v := &viewer{of: of, stop: stop, said: make(chan struct{}), done: make(chan struct{})}
 	first := sync.Once{}
-	out := &lines{each: func(line string) { first.Do(func() { v.said <- line }) }}
+	out := &lines{each: func(line string) { first.Do(func() { v.line = line; close(v.said) }) }}
 	s.running.Go(func() {
 		defer close(v.done)
-		o := s.o.Command(args, Hooks{Ctx: ctx, Stop: ctx, Out: out})
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		v.fail = o
+		v.fail = s.o.Command(args, Hooks{Ctx: ctx, Stop: ctx, Out: out})
 	})
 	return v
 }
@@ -74,26 +69,14 @@ func (s *Server) beginViewer(of string, args []string) *viewer {
 func (v *viewer) address(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, viewerFor)
 	defer cancel()
-	v.mu.Lock()
-	at := v.at
-	v.mu.Unlock()
-	if at != "" {
-		return at, nil
-	}
 	select {
-	case line := <-v.said:
-		v.said <- line // for other waiters
-		m := servedAt.FindStringSubmatch(line)
+	case <-v.said:
+		m := servedAt.FindStringSubmatch(v.line)
 		if m == nil {
-			return "", errors.New("serve: " + line)
+			return "", errors.New("serve: " + v.line)
 		}
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		v.at = m[1]
-		return v.at, nil
+		return m[1], nil
 	case <-v.done:
-		v.mu.Lock()
-		defer v.mu.Unlock()
 		return "", errors.New(v.fail.Err)
 	case <-ctx.Done():
 		return "", ctx.Err()
@@ -118,12 +101,22 @@ const copyMark = "/"
 
 // browse opens an archive in serve, at a page of it.
 func (s *Server) browse(w http.ResponseWriter, r *http.Request, a *archive) {
-	at, err := s.view(r.Context(), a.name, []string{"serve", s.dir(a.name), "--listen=127.0.0.1:0"})
+	s.showViewer(w, r, a, a.name, placeIn(r.URL.Query()), "serve", s.dir(a.name))
+}
+
+// browseCopy opens the offline copy of an archive.
+func (s *Server) browseCopy(w http.ResponseWriter, r *http.Request, a *archive) {
+	s.showViewer(w, r, a, a.name+copyMark, "", "mirror", "--serve", filepath.Join(s.o.Folder, exports, a.name))
+}
+
+// showViewer leads to a place in what a command serves.
+func (s *Server) showViewer(w http.ResponseWriter, r *http.Request, a *archive, of, place string, command ...string) {
+	at, err := s.view(r.Context(), of, append(command, "--listen=127.0.0.1:0"))
 	if err != nil {
 		s.problem(w, r, http.StatusConflict, err.Error(), "/a/"+a.name)
 		return
 	}
-	http.Redirect(w, r, at+placeIn(r.URL.Query()), http.StatusSeeOther)
+	http.Redirect(w, r, at+place, http.StatusSeeOther)
 }
 
 // placeIn returns the path of serve for a query.
@@ -139,17 +132,6 @@ func placeIn(q url.Values) string {
 		return "report"
 	}
 	return ""
-}
-
-// browseCopy opens the offline copy of an archive.
-func (s *Server) browseCopy(w http.ResponseWriter, r *http.Request, a *archive) {
-	at, err := s.view(r.Context(), a.name+copyMark,
-		[]string{"mirror", "--serve", filepath.Join(s.o.Folder, exports, a.name), "--listen=127.0.0.1:0"})
-	if err != nil {
-		s.problem(w, r, http.StatusConflict, err.Error(), "/a/"+a.name)
-		return
-	}
-	http.Redirect(w, r, at, http.StatusSeeOther)
 }
 
 func (s *Server) dir(name string) string { return s.o.Folder + string(os.PathSeparator) + name }

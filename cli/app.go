@@ -25,14 +25,13 @@ type appFlags struct {
 
 func appCmd(u *ui) *cobra.Command {
 	f := &appFlags{listen: "127.0.0.1:8610"}
-	c := newCommand("app [FOLDER]", func(c *cobra.Command, a []string) error {
+	list := vars{"listen": &f.listen, "no-open": &f.noOpen}
+	return newCommand("app [FOLDER]", list, func(c *cobra.Command, a []string) error {
 		f.anyPort = !c.Flags().Changed("listen")
 		ctx, release := u.until()
 		defer release()
 		return f.run(ctx, u, strings.Join(a, ""))
 	})
-	flags(c.Flags(), vars{"listen": &f.listen, "no-open": &f.noOpen})
-	return c
 }
 
 func (f *appFlags) run(ctx context.Context, u *ui, folder string) (err error) {

@@ -39,9 +39,8 @@ type auditHit struct {
 
 func auditCmd(u *ui) *cobra.Command {
 	f := &auditFlags{}
-	c := newCommand("audit DIR", u.runs(func(ctx context.Context, a []string) error { return f.run(ctx, u, a[0]) }))
-	flags(c.Flags(), vars{"json": &f.json, "sarif": &f.sarif, "baseline": &f.baseline, "ignore": &f.ignore,
-		"all": &f.list})
+	c := newCommand("audit DIR", vars{"json": &f.json, "sarif": &f.sarif, "baseline": &f.baseline, "ignore": &f.ignore,
+		"all": &f.list}, u.runs(func(ctx context.Context, a []string) error { return f.run(ctx, u, a[0]) }))
 	c.MarkFlagsMutuallyExclusive("json", "sarif")
 	return c
 }
@@ -121,9 +120,7 @@ func (f *auditFlags) print(u *ui, list []audit.Finding) error {
 		for i, h := range found.Hits {
 			switch {
 			case f.json:
-				if err := u.json(auditHit{found.Name, string(found.Level), h.URL, h.Detail, found.Says}); err != nil {
-					return err
-				}
+				u.json(auditHit{found.Name, string(found.Level), h.URL, h.Detail, found.Says})
 			case f.sarif:
 				text := strings.TrimSuffix(found.Says+" "+h.Detail, " ")
 				results = append(results, finding{Rule: found.Name, Level: string(found.Level), Says: found.Says,

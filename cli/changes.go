@@ -23,10 +23,10 @@ type changesFlags struct {
 
 func changesCmd(u *ui) *cobra.Command {
 	f := &changesFlags{}
-	c := newCommand("changes DIR", func(cmd *cobra.Command, a []string) error {
+	list := vars{"since": &f.since, "round": &f.round, "json": &f.json, "html": &f.html, "atom": &f.atom}
+	c := newCommand("changes DIR", list, func(cmd *cobra.Command, a []string) error {
 		return f.run(cmd.Context(), u, a[0])
 	})
-	flags(c.Flags(), vars{"since": &f.since, "round": &f.round, "json": &f.json, "html": &f.html, "atom": &f.atom})
 	c.MarkFlagsMutuallyExclusive("json", "html", "atom")
 	c.MarkFlagsMutuallyExclusive("since", "round")
 	return c
@@ -56,12 +56,9 @@ func (f *changesFlags) run(ctx context.Context, u *ui, dir string) (err error) {
 				page.Changes = append(page.Changes, c)
 			}
 		case f.json:
-			err = u.json(c.JSON())
+			u.json(c.JSON())
 		default:
 			f.print(u, c)
-		}
-		if err != nil {
-			return err
 		}
 	}
 	switch {

@@ -9,16 +9,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/net/http/httpguts"
 
+	"curtsy/crawler"
 	"curtsy/crawler/fetch"
 	"curtsy/storage"
 )
 
 // checkAmounts rejects negative values, which have no meaning for any key.
-func checkAmounts(c *config) error {
+func checkAmounts(c *config, _ *crawler.Options) error {
 	d := defaults()
 	usual := d.keys()
 	for i, k := range c.keys() {
@@ -26,19 +26,11 @@ func checkAmounts(c *config) error {
 		if k.flag != "" {
 			try = fmt.Sprintf("--%s %v", k.flag, usual[i].value)
 		}
-		switch n := k.value.Interface().(type) {
-		case time.Duration:
-			if n < 0 {
-				return usagef(try, "%s: %s is negative", k.key, n)
-			}
-		case int:
-			if n < 0 {
-				return usagef(try, "%s: %d is negative", k.key, n)
-			}
-		case float64:
-			if !(n >= 0) || math.IsInf(n, 0) {
-				return usagef(try, "%s: %g is not a number of 0 or more", k.key, n)
-			}
+		switch v := k.value; {
+		case v.CanInt() && v.Int() < 0:
+			return usagef(try, "%s: %v is negative", k.key, v)
+		case v.CanFloat() && (!(v.Float() >= 0) || math.IsInf(v.Float(), 0)):
+			return usagef(try, "%s: %g is not a number of 0 or more", k.key, v.Float())
 		}
 	}
 	return nil
@@ -48,7 +40,7 @@ func checkAmounts(c *config) error {
 // system, and are not hidden.
 var segmentPrefix = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$`)
 
-func checkPrefix(c *config) error {
+func checkPrefix(c *config, _ *crawler.Options) error {
 	if segmentPrefix.MatchString(c.Storage.Prefix) {
 		return nil
 	}
@@ -63,15 +55,16 @@ const (
 	digestSHA1   = "sha1"
 )
 
-// digestLabel returns the label of the digests in records; "" for the default.
-func digestLabel(c *config) (string, error) {
+// digestOption sets the label of the digests in records.
+func digestOption(c *config, o *crawler.Options) error {
 	switch c.Storage.Digest {
 	case digestSHA256, "": // "": an archive older than the setting
-		return "", nil
+		return nil
 	case digestSHA1:
-		return storage.LabelSHA1, nil
+		o.Archive.Label = storage.LabelSHA1
+		return nil
 	}
-	return "", usagef("--digest sha256, or --digest sha1", "storage.digest: %q is not sha256 or sha1", c.Storage.Digest)
+	return usagef("--digest sha256, or --digest sha1", "storage.digest: %q is not sha256 or sha1", c.Storage.Digest)
 }
 
 // ownWays are the settings for header fields that must not be set in fetch.header.

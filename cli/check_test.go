@@ -144,3 +144,13 @@ func TestHeaderFieldsThatWouldNotBeSentAreRefused(t *testing.T) {
 		t.Errorf("%v, %v", o.Fetch.Header, err)
 	}
 }
+
+// An archive whose pages were rendered is explained and repaired on a machine without a browser.
+func TestWhatSendsNoRequestNeedsNoBrowser(t *testing.T) {
+	t.Setenv("PATH", "")
+	c := defaults()
+	c.Render.Pages = "auto"
+	if o, err := offlineOptions(&c, weburl.MustParse("https://example.org/"), nil); err != nil || o.Browser != nil {
+		t.Errorf("%v, %v", o.Browser, err)
+	}
+}

@@ -29,9 +29,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return pdf.Main(args[1:], stdin, stdout, stderr)
 	}
 	u := &ui{in: stdin, out: &dataWriter{w: stdout}, err: stderr}
-	root := newRoot(u)
-	root.SetArgs(searchWords(args))
-	err := execute(context.Background(), root)
+	err := execute(context.Background(), u, args)
 	u.profile.end()
 	if err != nil && strings.HasPrefix(err.Error(), "if any flags in the group") { // an error of cobra
 		err = exitWith(exitUsage, err, "one of these flags")
@@ -47,18 +45,18 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitCode(err)
 }
 
-// execute runs the command. Damage of the archive, wherever it is detected, becomes an error.
-func execute(ctx context.Context, root *cobra.Command) (err error) {
+// execute runs a command line. Damage of the archive, wherever it is detected, becomes an error.
+func execute(ctx context.Context, u *ui, args []string) (err error) {
 	defer func() { err = damaged(err) }()
 	defer storage.Guard(&err)()
+	root := newRoot(u)
+	root.SetArgs(searchWords(args))
 	return root.ExecuteContext(ctx)
 }
 
 // damaged adds a hint to damage that has none.
 func damaged(err error) error {
-	var damage *storage.DamageError
-	var said *exitError
-	if !errors.As(err, &damage) || errors.As(err, &said) {
+	if !isA[*storage.DamageError](err) || isA[*exitError](err) {
 		return err
 	}
 	return exitWith(exitDamaged, err, "curtsy verify DIR --repair")
@@ -93,9 +91,7 @@ func newRoot(u *ui) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return flagError(c, err)
-	})
+	root.SetFlagErrorFunc(flagError)
 	completeArguments(root)
 	root.InitDefaultCompletionCmd("completion") // if it had no name, it would print help for any mistake
 	if c, _, err := root.Find([]string{"completion"}); err == nil && c != root {

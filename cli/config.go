@@ -246,33 +246,25 @@ func setValue(v reflect.Value, s string) error {
 	case *[]string: // a regular expression with a blank can only be set by a flag or file
 		*p = strings.Fields(s)
 	case *time.Duration:
-		d, err := time.ParseDuration(s)
-		*p = d
-		return form(err, s, "a duration (write 1s, 500ms, 1h30m)")
+		return parse(p, s, time.ParseDuration, "a duration (write 1s, 500ms, 1h30m)")
 	case *int:
-		n, err := strconv.Atoi(s)
-		*p = n
-		return form(err, s, "a whole number")
+		return parse(p, s, strconv.Atoi, "a whole number")
 	case *float64:
-		n, err := strconv.ParseFloat(s, 64)
-		*p = n
-		return form(err, s, "a number")
+		return parse(p, s, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) }, "a number")
 	case *bool:
-		b, err := strconv.ParseBool(s)
-		*p = b
-		return form(err, s, "true or false")
+		return parse(p, s, strconv.ParseBool, "true or false")
 	default:
 		return errForm
 	}
 	return nil
 }
 
-// form returns an error that says what a value should have been.
-func form(err error, s, want string) error {
-	if err == nil {
-		return nil
+// parse parses a value. The error says what it should have been.
+func parse[T any](p *T, s string, by func(string) (T, error), want string) (err error) {
+	if *p, err = by(s); err != nil {
+		return fmt.Errorf("%q is not %s", s, want)
 	}
-	return fmt.Errorf("%q is not %s", s, want)
+	return nil
 }
 
 // cookieMode says when cookies are kept: "true", "false", or "auto", only for sites that
@@ -286,9 +278,10 @@ func (m *cookieMode) UnmarshalText(b []byte) error {
 	if *m = cookieMode(b); *m == autoCookies {
 		return nil
 	}
-	on, err := strconv.ParseBool(string(b))
+	var on bool
+	err := parse(&on, string(b), strconv.ParseBool, "auto, true or false")
 	*m = cookieMode(strconv.FormatBool(on))
-	return form(err, string(b), "auto, true or false")
+	return err
 }
 
 // UnmarshalJSON parses the output of MarshalJSON.

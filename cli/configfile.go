@@ -16,22 +16,25 @@ import (
 
 // readConfig applies a file to c. An unknown key, a repeated key or an invalid value is an
 // error with file and line.
-func readConfig(c *config, path string) error { return readAllowed(c, path, nil) }
+func readConfig(c *config, path string) error {
+	_, err := readAllowed(c, path, nil)
+	return err
+}
 
-// readAllowed reads a file, each of whose keys may must allow; nil allows all.
-func readAllowed(c *config, path string, may func(key string) error) error {
+// readAllowed applies a file, each of whose keys may must allow, and returns it; nil allows all.
+func readAllowed(c *config, path string, may func(key string) error) ([]byte, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return usagef("--config with a readable file", "config: %v", err)
+		return nil, usagef("--config with a readable file", "config: %v", err)
 	}
 	if err = decodeAllowed(c, b, may); err == nil {
-		return nil
+		return b, nil
 	}
 	const try = "compare it with config.example.yaml"
 	if at, ok := errors.AsType[yaml.Error](err); ok && at.GetToken() != nil {
-		return usagef(try, "config %s:%d: %s", path, at.GetToken().Position.Line, at.GetMessage())
+		return nil, usagef(try, "config %s:%d: %s", path, at.GetToken().Position.Line, at.GetMessage())
 	}
-	return usagef(try, "config %s: %v", path, err)
+	return nil, usagef(try, "config %s: %v", path, err)
 }
 
 // atLine adds the line to an error in a text without file name.

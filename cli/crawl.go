@@ -66,11 +66,14 @@ type crawlEnd struct {
 	others bool           // the seed failed, but other pages were fetched
 }
 
-func (f *crawlFlags) register(c *cobra.Command) {
+// command makes a command with the flags of every crawl, and those of list.
+func (f *crawlFlags) command(use string, list vars, run func(*cobra.Command, []string) error) *cobra.Command {
+	c := newCommand(use, list, run)
 	f.set.register(c.Flags())
 	flags(c.Flags(), vars{"config": &f.config, "known": &f.known, "fail-fast": &f.failFast, "index": &f.index,
 		"mirror": &f.mirror, "header": &f.header, "no-login": &f.noLogin, "no-report": &f.noReport, "json": &f.json,
 		"metrics": &f.metrics, "verbose,v": &f.verbose})
+	return c
 }
 
 // lay applies the given flags to c.
@@ -98,9 +101,6 @@ func (f *crawlFlags) settings(u *ui, cmd *cobra.Command, c config) (config, erro
 	if err := layHeader(&c, f.header); err != nil {
 		return c, err
 	}
-	if err := checkHeader(c.Fetch.Header); err != nil {
-		return c, err
-	}
 	c.takeSecrets()
 	if cmd.Flags().Changed("known") {
 		return c, layKnown(&c, f.known)
@@ -124,10 +124,10 @@ func layKnown(c *config, list []string) error {
 	return nil
 }
 
-// layHeader adds the fields of --header to those of the file.
+// layHeader adds the fields of --header to those of the file, and checks all.
 func layHeader(c *config, list []string) error {
 	if len(list) == 0 {
-		return nil
+		return checkHeader(c.Fetch.Header)
 	}
 	c.Fetch.Header = maps.Clone(c.Fetch.Header)
 	if c.Fetch.Header == nil {
@@ -140,7 +140,7 @@ func layHeader(c *config, list []string) error {
 		}
 		c.Fetch.Header[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
-	return nil
+	return checkHeader(c.Fetch.Header)
 }
 
 // fieldName returns the leading part of a field that may be its name, since the rest may be a
@@ -165,7 +165,8 @@ func crawlCmd(u *ui) *cobra.Command {
 	f := &crawlFlags{}
 	var dir string
 	var dry bool
-	c := newCommand("crawl URL...", func(cmd *cobra.Command, a []string) error {
+	c := f.command("crawl URL...", vars{"seeds": &f.seeds, "sitemap": &f.sitemaps, "since": &f.since, "archive": &dir,
+		"dry-run": &dry}, func(cmd *cobra.Command, a []string) error {
 		run := crawlAndMirror
 		if dry {
 			run = dryRun
@@ -173,9 +174,6 @@ func crawlCmd(u *ui) *cobra.Command {
 		return f.crawl(u, cmd, a, dir, run)
 	})
 	c.Args = cobra.ArbitraryArgs
-	f.register(c)
-	flags(c.Flags(), vars{"seeds": &f.seeds, "sitemap": &f.sitemaps, "since": &f.since, "archive": &dir,
-		"dry-run": &dry})
 	return c
 }
 
@@ -226,7 +224,7 @@ func (u *ui) logger(verbose bool) *slog.Logger {
 	if !verbose {
 		return slog.New(peopleHandler{u, level})
 	}
-	return slog.New(slog.NewTextHandler(cleanWriter{u.lines()}, &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewTextHandler(lineWriter{u}, &slog.HandlerOptions{Level: level}))
 }
 
 // openKnown opens the indexes of other archives. Those named by the archive are untrusted: they
@@ -338,8 +336,7 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	f.found = result.Counts.Discovered
 	pressed.close()
 	bar.close()
-	var damage *storage.DamageError
-	if errors.As(err, &damage) {
+	if isA[*storage.DamageError](err) {
 		return archiveError(err, c.Archive)
 	}
 	if err != nil {
@@ -353,8 +350,8 @@ func runCrawl(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 	}
 	if f.round != nil && result.Ending != crawler.Unreachable {
 		f.ended = result
-	} else if err := u.result(f, result); err != nil {
-		return err
+	} else {
+		u.result(f, result)
 	}
 	switch {
 	case failure != nil:
@@ -409,9 +406,7 @@ func (f *crawlFlags) nothingLeft(u *ui, cr *crawler.Crawl, c *config, seed webur
 	own := n.OfSite()
 	u.say("%s: the crawl of %s is finished: %d fetched, %d failed, %d skipped", c.Archive, seed, own.Fetched,
 		own.Failed, own.Disregarded)
-	if err := u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n}); err != nil {
-		return err
-	}
+	u.result(f, crawler.Result{Ending: crawler.Done, State: cr.State(), Counts: n})
 	return f.seedError(cr, c, seed)
 }
 

@@ -79,15 +79,9 @@ func (f *crawlFlags) givenError(cr *crawler.Crawl, dir string) error {
 		return nil
 	}
 	f.others = true
-	return exitWith(exitFailed, fmt.Errorf("%s: %s", given(len(failed)), strings.Join(failed, "; ")),
+	what := plural(len(failed), "a URL that was given failed", "URLs that were given failed")
+	return exitWith(exitFailed, fmt.Errorf("%s: %s", what, strings.Join(failed, "; ")),
 		"other URLs; "+dir+" has the other pages")
-}
-
-func given(n int) string {
-	if n == 1 {
-		return "a URL that was given failed"
-	}
-	return fmt.Sprintf("%d URLs that were given failed", n)
 }
 
 // askOwner returns the hint for a site that rejects the crawler.
@@ -112,14 +106,14 @@ func (c *config) command(seed weburl.URL) string {
 }
 
 // result prints how a run ended, unless it had nothing to do.
-func (u *ui) result(f *crawlFlags, r crawler.Result) error {
+func (u *ui) result(f *crawlFlags, r crawler.Result) {
 	s := r.State
 	n, pages := r.Counts.OfSite(), 0
 	if s.Holds != nil {
 		pages = s.Holds.Pages
 	}
 	if f.json {
-		return u.json(struct {
+		u.json(struct {
 			State       string         `json:"state"`
 			Why         string         `json:"why"`
 			Discovered  int            `json:"discovered"`
@@ -133,6 +127,7 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 			Reasons     []judge.Count  `json:"reasons"`
 		}{r.Ending.String(), r.Why, n.Discovered, n.Queued(), n.Fetched, n.Failed, n.Disregarded, s.Bytes, pages,
 			n.Reasons.Rules(), n.Reasons.Largest(status.ShownReasons)})
+		return
 	}
 	if r.Why != "" && r.Ending != crawler.Unreachable {
 		what := r.Why
@@ -147,7 +142,6 @@ func (u *ui) result(f *crawlFlags, r crawler.Result) error {
 		u.say("nearly empty without scripts, which were not run: %d of %s; what they show and link to is unknown; "+
 			"try --render auto with another --archive", s.Bare, legible.Count(pages, "page"))
 	}
-	return nil
 }
 
 // endingError returns an error with the exit code of an ending; nil for a finished crawl.
@@ -162,11 +156,11 @@ func endingError(r crawler.Result, resume, dir string) error {
 	case crawler.Unreachable:
 		return exitWith(exitFailed, r.Err, unreachableHint(r.Err))
 	case crawler.Refused:
+		err := refused(r.Why, r.Denied, resume)
 		if fetch.KindOf(r.Err) == fetch.KindBlocked {
-			resume += " --follow-seed (the site is where its seed leads), or --allow-host with that host"
-			return exitWith(exitRefused, refusedWords(r.Why, r.Denied), resume)
+			err.try = resume + " --follow-seed (the site is where its seed leads), or --allow-host with that host"
 		}
-		return exitWith(exitRefused, refusedWords(r.Why, r.Denied), refusedHint(r.Denied, resume))
+		return err
 	}
 	return nil
 }
@@ -195,19 +189,13 @@ func unreachableHint(err error) string {
 	return "another URL, or this one later"
 }
 
-// refusedWords says that robots.txt denies the seed, or is unavailable, which disallows
-// everything for now (RFC 9309 §2.3.1.4).
-func refusedWords(why string, denied bool) error {
+// refused says that robots.txt denies the seed, or is unavailable, which disallows everything
+// for now (RFC 9309 §2.3.1.4).
+func refused(why string, denied bool, again string) *exitError {
+	said, try := "robots.txt is unavailable, and without it nothing is fetched", again+", later"
 	if denied {
-		return fmt.Errorf("the site does not allow it: %s", why)
+		said = "the site does not allow it"
+		try = "ask its owner for a group \"User-agent: curtsy\" in robots.txt, then " + again
 	}
-	return fmt.Errorf("robots.txt is unavailable, and without it nothing is fetched: %s", why)
-}
-
-// refusedHint returns a hint if robots.txt denies the seed or is unavailable.
-func refusedHint(denied bool, again string) string {
-	if denied {
-		return "ask its owner for a group \"User-agent: curtsy\" in robots.txt, then " + again
-	}
-	return again + ", later"
+	return &exitError{exitRefused, fmt.Errorf("%s: %s", said, why), try}
 }

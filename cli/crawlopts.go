@@ -9,8 +9,11 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
+	"os"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/publicsuffix"
@@ -28,16 +31,17 @@ import (
 // crawlOptions makes the options of a crawl from the settings. Invalid settings are usage
 // errors that name the key.
 func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Options, error) {
-	if err := checkAmounts(c); err != nil {
-		return crawler.Options{}, err
+	o, err := offlineOptions(c, seed, logger)
+	if err == nil {
+		o.Archive.UserAgent = userAgent(c)
+		err = set(c, &o, contactOptions, loginOptions, renderOptions)
 	}
-	if err := checkPrefix(c); err != nil {
-		return crawler.Options{}, err
-	}
-	label, err := digestLabel(c)
-	if err != nil {
-		return crawler.Options{}, err
-	}
+	return o, err
+}
+
+// offlineOptions makes options for commands that send no requests, and so need no contact, login
+// or browser; imported archives have none.
+func offlineOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Options, error) {
 	o := crawler.Options{
 		Seed:        seed,
 		Limits:      crawler.Limits{Pages: c.Limits.MaxPages, Bytes: int64(c.Limits.MaxBytes), Time: c.Limits.MaxTime},
@@ -48,34 +52,26 @@ func crawlOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Opti
 		Retry:      crawler.Retry{Retries: c.Fetch.Retries, RetryBase: c.Fetch.RetryBase},
 		Remembered: crawler.Remembered{Settings: c, Public: c.public()},
 		Hooks:      crawler.Hooks{Logger: logger},
+		Archive: storage.Options{Prefix: c.Storage.Prefix, SegmentSize: int64(c.Storage.SegmentSize),
+			MinFree: int64(c.Storage.MinFree), Logger: logger,
+			Software: "curtsy/" + version, Operator: c.Contact,
+			RobotsLine: "obeyed (" + c.Politeness.Dialect + "), X-Robots-Tag and meta robots too", Fail: failpoint()},
 	}
-	for _, step := range []func(*config, *crawler.Options) error{scopeOptions, rulesOptions, paceOptions, fetchOptions,
-		loginOptions, renderOptions} {
-		if err := step(c, &o); err != nil {
-			return o, err
-		}
+	if c.Contact != "" {
+		o.Archive.UserAgent = userAgent(c)
 	}
-	o.Archive = storage.Options{
-		Prefix: c.Storage.Prefix, Label: label, SegmentSize: int64(c.Storage.SegmentSize),
-		MinFree: int64(c.Storage.MinFree), Logger: logger,
-		Software: "curtsy/" + version, Operator: c.Contact, UserAgent: o.Fetch.UserAgent,
-		RobotsLine: "obeyed (" + c.Politeness.Dialect + "), X-Robots-Tag and meta robots too", Fail: failpoint(),
-	}
-	return o, nil
+	err := set(c, &o, checkAmounts, checkPrefix, digestOption, scopeOptions, rulesOptions, paceOptions, fetchOptions)
+	return o, err
 }
 
-// offlineOptions returns options for commands that send no requests, and so need no contact;
-// imported archives have none.
-func offlineOptions(c *config, seed weburl.URL, logger *slog.Logger) (crawler.Options, error) {
-	if c.Contact != "" {
-		return crawlOptions(c, seed, logger)
+// set takes steps that set options from settings, or check settings, until one fails.
+func set(c *config, o *crawler.Options, steps ...func(*config, *crawler.Options) error) error {
+	for _, step := range steps {
+		if err := step(c, o); err != nil {
+			return err
+		}
 	}
-	asked := *c
-	asked.Contact = "nobody@localhost.localdomain"
-	o, err := crawlOptions(&asked, seed, logger)
-	o.Settings, o.Public = c, c.public()
-	o.Archive.Operator, o.Archive.UserAgent = "", ""
-	return o, err
+	return nil
 }
 
 func scopeOptions(c *config, o *crawler.Options) error {
@@ -239,12 +235,7 @@ func fetchOptions(c *config, o *crawler.Options) error {
 		}
 		f.Cookies, o.SessionCookies = jar, c.Fetch.Cookies == autoCookies
 	}
-	if c.Contact == "" && !isLoopback(o.Seed) {
-		return usagef("--contact you@example.org, or --contact https://example.org/crawler",
-			"%s: a contact is needed so that the site's owner can reach you; it is sent in the User-Agent",
-			o.Seed.Host())
-	}
-	return checkContact(c.Contact)
+	return nil
 }
 
 // renderOptions sets which pages are rendered, and by which browser.
@@ -277,17 +268,23 @@ func userAgent(c *config) string {
 	return c.Agent + "/" + version + " (+" + c.Contact + ")"
 }
 
-func checkContact(s string) error {
-	if s == "" {
+// contactOptions checks the contact, which is part of the User-Agent.
+func contactOptions(c *config, o *crawler.Options) error {
+	if c.Contact == "" && isLoopback(o.Seed) {
 		return nil
 	}
-	if u, err := url.Parse(s); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+	if c.Contact == "" {
+		return usagef("--contact you@example.org, or --contact https://example.org/crawler",
+			"%s: a contact is needed so that the site's owner can reach you; it is sent in the User-Agent",
+			o.Seed.Host())
+	}
+	u, err := url.Parse(c.Contact)
+	isURL := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	a, err := mail.ParseAddress(strings.TrimPrefix(c.Contact, "mailto:"))
+	if isMail := err == nil && a.Name == ""; isURL || isMail {
 		return nil
 	}
-	if a, err := mail.ParseAddress(strings.TrimPrefix(s, "mailto:")); err == nil && a.Name == "" {
-		return nil
-	}
-	return usagef("--contact you@example.org", "contact: %q is not a mail address or an http URL", s)
+	return usagef("--contact you@example.org", "contact: %q is not a mail address or an http URL", c.Contact)
 }
 
 // isLoopback reports whether the host is this machine.
@@ -306,4 +303,30 @@ func quoted(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// failpointVariable is for tests only.
+const failpointVariable = "CURTSY_FAILPOINT"
+
+// failpoint kills the process like kill -9 at the named point of a commit:
+// CURTSY_FAILPOINT=NAME, or NAME:COUNT for the COUNTth time. It is used to test durability; see
+// storage.Options.
+func failpoint() func(string) {
+	name, count, _ := strings.Cut(os.Getenv(failpointVariable), ":")
+	if name == "" {
+		return nil
+	}
+	after, err := strconv.ParseInt(count, 10, 64)
+	if err != nil {
+		after = 1
+	}
+	var passed atomic.Int64
+	return func(point string) {
+		if point == name && passed.Add(1) == after {
+			if self, err := os.FindProcess(os.Getpid()); err == nil {
+				_ = self.Kill()
+			}
+			select {} // until the signal takes effect
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -27,7 +28,7 @@ import (
 
 func demoCmd(u *ui) *cobra.Command {
 	var keep string
-	c := newCommand("demo", func(c *cobra.Command, _ []string) error {
+	return newCommand("demo", vars{"keep": &keep}, func(c *cobra.Command, _ []string) error {
 		dir := keep
 		if dir == "" {
 			tmp, err := os.MkdirTemp("", "curtsy-demo-")
@@ -39,8 +40,6 @@ func demoCmd(u *ui) *cobra.Command {
 		}
 		return demo(c.Context(), u, dir, keep != "")
 	})
-	flags(c.Flags(), vars{"keep": &keep})
-	return c
 }
 
 // demoMonths limits the demo's calendar trap, which is endless: three months suffice to show
@@ -160,9 +159,7 @@ func demoHandler(pages map[string]demoPage) http.Handler {
 			p = demoPage{status: 404, header: http.Header{"Content-Type": {"text/html"}},
 				body: []byte("<title>Not found</title>")}
 		}
-		for name, lines := range p.header {
-			w.Header()[name] = lines
-		}
+		maps.Copy(w.Header(), p.header)
 		w.WriteHeader(p.status)
 		w.Write(p.body)
 	})

@@ -20,10 +20,8 @@ import (
 
 func diffCmd(u *ui) *cobra.Command {
 	asJSON := false
-	c := newCommand("diff DIR URL [T1 [T2]]",
+	return newCommand("diff DIR URL [T1 [T2]]", vars{"json": &asJSON},
 		u.runs(func(ctx context.Context, a []string) error { return diff(ctx, u, a, asJSON) }))
-	flags(c.Flags(), vars{"json": &asJSON})
-	return c
 }
 
 // diffJSON is the output of --json.
@@ -72,7 +70,8 @@ func diff(ctx context.Context, u *ui, args []string, asJSON bool) (err error) {
 	j := diffJSON{url.String(), instant(&was.At), instant(&now.At), now.ContentType, !noText, was.Digest != now.Digest,
 		orEmpty(passages)}
 	if asJSON {
-		return u.json(j)
+		u.json(j)
+		return nil
 	}
 	u.print("%s", j.URL)
 	u.print("%s → %s", j.Was, j.Now)
@@ -134,12 +133,6 @@ func mayQuote(a *storage.Archive, visits []*crawllog.Visit, chosen ...*crawllog.
 	return nil
 }
 
-// Colors of removed and added words (ECMA-48 §8.3.117).
-const (
-	red   = "\x1b[31m"
-	green = "\x1b[32m"
-)
-
 // printDiff prints the passages for people.
 func (u *ui) printDiff(j *diffJSON, was, now *crawllog.Visit) {
 	switch {
@@ -152,7 +145,7 @@ func (u *ui) printDiff(j *diffJSON, was, now *crawllog.Visit) {
 		u.print("the text is the same, the bytes differ: %s → %s", was.Digest, now.Digest)
 	}
 	marks := map[string][2]string{"=": {"", ""}, "-": {"[-", "-]"}, "+": {"{+", "+}"}}
-	if lookOf(u.out.w).colours {
+	if hasColours(u.out.w) {
 		marks["-"], marks["+"] = [2]string{red, plain}, [2]string{green, plain}
 	}
 	for _, p := range j.Passages {

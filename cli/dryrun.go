@@ -31,12 +31,10 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 			"curtsy crawl "+quoted(p.Seed)+" --dry-run")
 	}
 	if f.json {
-		if err := u.json(struct {
+		u.json(struct {
 			*preview.Preview
 			AtLeastSeconds float64 `json:"at_least_seconds"`
-		}{p, seconds(p.AtLeast)}); err != nil {
-			return err
-		}
+		}{p, p.AtLeast.Seconds()})
 	} else if p.Unreachable == nil || !f.bare { // otherwise http may answer
 		printPreview(u, p)
 	}
@@ -44,8 +42,7 @@ func dryRun(u *ui, f *crawlFlags, c *config, seed weburl.URL) error {
 		return exitWith(exitFailed, p.Unreachable, unreachableHint(p.Unreachable))
 	}
 	if p.Refused != "" {
-		return exitWith(exitRefused, refusedWords(p.Refused, p.Denied),
-			refusedHint(p.Denied, "curtsy crawl "+quoted(p.Seed)))
+		return refused(p.Refused, p.Denied, "curtsy crawl "+quoted(p.Seed))
 	}
 	if p.Stopped != "" {
 		return exitWith(exitStopped, errors.New(p.Stopped), "curtsy crawl "+quoted(p.Seed)+" --dry-run, later")

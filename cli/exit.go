@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -57,6 +56,12 @@ type exitError struct {
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
+// isA reports whether err is, or wraps, an error of a type.
+func isA[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}
+
 // exitWith adds an exit code and a hint to err.
 func exitWith(code int, err error, try string) error {
 	return &exitError{code: code, err: err, try: try}
@@ -80,10 +85,9 @@ func fileError(err error) error {
 func archiveError(err error, dir string) error {
 	var damage *storage.DamageError
 	var forbidden *fs.PathError
-	var said *exitError
 	var link *storage.LinkError
 	switch {
-	case err == nil || errors.As(err, &said):
+	case err == nil || isA[*exitError](err):
 		return err
 	case errors.As(err, &link):
 		return exitWith(exitDamaged, link, backInPlace(dir))
@@ -133,11 +137,10 @@ func usagef(try, format string, args ...any) error {
 
 // exitCode returns the exit code for err.
 func exitCode(err error) int {
-	var e *exitError
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitDone
-	case errors.As(err, &e):
+	}
+	if e, ok := errors.AsType[*exitError](err); ok {
 		return e.code
 	}
 	return exitFailed
@@ -198,19 +201,6 @@ func stillToCome(r crawler.Result, dir string) int64 {
 		return 0
 	}
 	return bytes
-}
-
-// sizeOf returns the total size of the files in a directory.
-func sizeOf(dir string) (sum int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if st, err := d.Info(); err == nil {
-				sum += st.Size()
-			}
-		}
-		return nil
-	})
-	return sum
 }
 
 // holdsFiles reports whether a directory is not empty.

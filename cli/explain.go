@@ -18,7 +18,7 @@ import (
 
 func explainCmd(u *ui) *cobra.Command {
 	var asJSON bool
-	c := newCommand("explain DIR URL", func(_ *cobra.Command, a []string) error {
+	return newCommand("explain DIR URL", vars{"json": &asJSON}, func(_ *cobra.Command, a []string) error {
 		seed, c, err := remembered(a[0])
 		if err != nil {
 			return err
@@ -37,10 +37,11 @@ func explainCmd(u *ui) *cobra.Command {
 		}
 		p := permitOf(x, time.Now())
 		if asJSON {
-			return u.json(struct {
+			u.json(struct {
 				*explain.Explanation
 				Permit *permitJSON `json:"permit,omitempty"`
 			}{x, p})
+			return nil
 		}
 		printExplanation(u, x)
 		if p != nil {
@@ -54,8 +55,6 @@ func explainCmd(u *ui) *cobra.Command {
 		}
 		return nil
 	})
-	flags(c.Flags(), vars{"json": &asJSON})
-	return c
 }
 
 // urlAt parses a URL of an archive as typed: complete, without scheme, or relative to the seed.

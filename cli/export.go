@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -39,10 +38,6 @@ type purposeFlags struct {
 	consent bool
 }
 
-func (f *purposeFlags) register(c *cobra.Command) {
-	flags(c.Flags(), vars{"purpose": &f.purpose, "require-consent": &f.consent})
-}
-
 // consentFor applies --purpose and --require-consent; nil if neither is given.
 func (f *purposeFlags) consentFor() (*export.Consent, error) {
 	if f.purpose == "" {
@@ -60,38 +55,37 @@ func (f *purposeFlags) consentFor() (*export.Consent, error) {
 
 func exportCmd(u *ui) *cobra.Command {
 	f := &exportFlags{text: "main"}
-	c := newCommand("export DIR OUT", u.runs(func(ctx context.Context, a []string) error {
+	list := vars{"format": &f.format, "table": &f.table, "text": &f.text, "since": &f.since, "at": &f.at,
+		"single": &f.single, "sign": &f.sign, "anonymous": &f.anonymous, "force": &f.force, "json": &f.json,
+		"purpose": &f.purpose, "require-consent": &f.consent}
+	return newCommand("export DIR OUT", list, u.runs(func(ctx context.Context, a []string) error {
 		return exportArchive(ctx, u, f, a[0], a[1])
 	}))
-	flags(c.Flags(), vars{"format": &f.format, "table": &f.table, "text": &f.text, "since": &f.since, "at": &f.at,
-		"single": &f.single, "sign": &f.sign, "anonymous": &f.anonymous, "force": &f.force, "json": &f.json})
-	f.purposeFlags.register(c)
-	return c
 }
 
-// checkTable rejects an unknown table, and --table for other formats.
-func (f *exportFlags) checkTable(format export.Format) error {
+// check rejects flags that do not fit the format, or each other.
+func (f *exportFlags) check(format export.Format) error {
+	unit := format.Unit()
+	texts := unit == export.Records || format == export.Text || format == export.MD
 	switch {
-	case f.table == "":
-	case format.Unit() != export.Records:
+	case f.table != "" && unit != export.Records:
 		return usagef("OUT.parquet", "--table is for parquet and jsonl.zst")
-	case !slices.Contains(export.Tables, f.table):
+	case f.table != "" && !slices.Contains(export.Tables, f.table):
 		return usagef("--table pages", "no table %q: want %s", f.table, strings.Join(export.Tables, ", "))
-	}
-	if f.since != "" && f.table != "changes" {
+	case f.since != "" && f.table != "changes":
 		return usagef("--table changes --since 7d", "--since is for --table changes")
-	}
-	return nil
-}
-
-// checkText rejects an unknown kind of text, and --text for other formats.
-func (f *exportFlags) checkText(format export.Format) error {
-	texts := format.Unit() == export.Records || format == export.Text || format == export.MD
-	switch {
 	case f.text != "main" && f.text != "all":
 		return usagef("--text main", "no text %q: want main or all", f.text)
 	case f.text == "all" && (!texts || f.table != "" && f.table != export.Tables[0]):
 		return usagef("OUT.txt", "--text is for txt, md, and the pages of parquet and jsonl.zst")
+	case f.single == "" && format == export.HTML:
+		return usagef("--single https://example.org/page", "HTML holds one page: want --single URL")
+	case f.single != "" && format != export.HTML:
+		return usagef("an OUT that ends in .html", "--single writes a page as HTML")
+	case f.sign != "" && format != export.WACZ && format != export.BagIt:
+		return usagef("an OUT that ends in .wacz", "--sign signs a WACZ")
+	case f.at != "" && (unit == export.Rows || f.table == "links" || f.table == "changes"):
+		return usagef("--format wacz, warc, cdxj, txt or md", "--at selects copies, and a table of URLs has none")
 	}
 	return nil
 }
@@ -127,20 +121,14 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	case !ok:
 		return usagef("--format wacz", "%s: unknown extension: use %s", out, strings.Join(export.Formats(), ", "))
 	}
-	if err := f.checkTable(format); err != nil {
-		return err
-	}
-	if err := f.checkText(format); err != nil {
-		return err
-	}
-	if err := f.checkSingle(format); err != nil {
+	if err := f.check(format); err != nil {
 		return err
 	}
 	consent, err := f.consentFor()
 	if err != nil {
 		return err
 	}
-	signer, err := f.signer(format)
+	signer, err := f.signer()
 	if err != nil {
 		return err
 	}
@@ -160,9 +148,6 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	if err != nil {
 		return err
 	}
-	if f.at != "" && (format.Unit() == export.Rows || f.table == "links" || f.table == "changes") {
-		return usagef("--format wacz, warc, cdxj, txt or md", "--at selects copies, and a table of URLs has none")
-	}
 	data, err := f.dataset(a, dir, now)
 	if err != nil {
 		return err
@@ -175,7 +160,7 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	r, err := export.Write(ctx, a.Archive, out, export.Options{
 		Format: format, Seed: a.seed, Now: now, At: at, Software: "curtsy/" + version, Anonymous: f.anonymous,
 		Force: f.force, Consent: consent, Single: page, Sign: signer,
-		Mirror: func() (mirror.Options, error) { return mirrorOptions(a.Archive, dir) },
+		Mirror: func() (mirror.Options, error) { return mirrorOptions(a) },
 		Table:  func(w io.Writer) (int, int, error) { return exportTable(ctx, a, format, consent, now, w) },
 		Watch:  func(done, total int) { bar.show(fmt.Sprintf("%d of %d", done, total), int64(done), int64(total)) },
 		Data:   data, Main: f.text == "main",
@@ -183,39 +168,24 @@ func exportArchive(ctx context.Context, u *ui, f *exportFlags, dir, out string) 
 	})
 	bar.close()
 	if err != nil {
-		return exportError(err, dir, out)
+		return exportError(err, a, dir, out)
 	}
-	return sayExport(u, f, out, r, a)
+	sayExport(u, f, out, r, a)
+	return nil
 }
 
 // signer reads the key of --sign.
-func (f *exportFlags) signer(format export.Format) (*identity.Signer, error) {
+func (f *exportFlags) signer() (*identity.Signer, error) {
 	if f.sign == "" {
 		return nil, nil
-	}
-	if format != export.WACZ && format != export.BagIt {
-		return nil, usagef("an OUT that ends in .wacz", "--sign signs a WACZ")
 	}
 	s, err := identity.ReadSigner(f.sign)
 	return s, keyError(err, f.sign, "curtsy identity new --wacz FILE")
 }
 
-// checkSingle checks that --single is used with HTML, and only with it.
-func (f *exportFlags) checkSingle(format export.Format) error {
-	switch {
-	case f.single == "" && format == export.HTML:
-		return usagef("--single https://example.org/page", "HTML holds one page: want --single URL")
-	case f.single != "" && format != export.HTML:
-		return usagef("an OUT that ends in .html", "--single writes a page as HTML")
-	}
-	return nil
-}
-
-func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) error {
+func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) {
 	if f.json {
-		if err := u.json(r); err != nil {
-			return err
-		}
+		u.json(r)
 	} else {
 		what := legible.Count(r.Captures, "capture") + ", " + legible.Count(r.Pages, "page")
 		switch unit := r.Format.Unit(); unit {
@@ -242,13 +212,12 @@ func sayExport(u *ui, f *exportFlags, out string, r *export.Result, a *opened) e
 		u.say("its records show who crawled and with which settings; --anonymous leaves that out")
 	}
 	a.sayIncomplete(u)
-	return nil
 }
 
 // exportTable writes the rows of list that may be published.
 func exportTable(ctx context.Context, a *opened, format export.Format, consent *export.Consent, now time.Time,
 	w io.Writer) (rows, unlisted int, err error) {
-	var table rowWriter = jsonRows{&ui{out: &dataWriter{w: w}}}
+	var table rowWriter = jsonRows{&dataWriter{w: w}}
 	if format == export.CSV {
 		c := &csvRows{csv.NewWriter(w)}
 		c.w.UseCRLF = true // RFC 4180
@@ -281,12 +250,9 @@ func exportTable(ctx context.Context, a *opened, format export.Format, consent *
 }
 
 // exportError adds an exit code to an error of an export.
-func exportError(err error, dir, out string) error {
+func exportError(err error, a *opened, dir, out string) error {
 	again := "curtsy export " + quoted(dir) + " " + quoted(out)
-	var disk *export.DiskError
 	switch {
-	case errors.Is(err, context.Canceled):
-		return exitWith(exitStopped, errors.New("stopped; "+out+" is as it was"), again)
 	case errors.Is(err, mirror.ErrNoPage):
 		return usagef("curtsy explain "+quoted(dir)+" URL", "%v", err)
 	case errors.Is(err, export.ErrNoFile):
@@ -297,8 +263,9 @@ func exportError(err error, dir, out string) error {
 		return exitWith(exitFailed, err, rightsHint(err, "the right to write "+out+", or another OUT"))
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return usagef("another OUT, in an existing directory", "%v", err)
-	case errors.As(err, &disk):
-		return exitWith(exitStopped, err, diskHint(err, out, sizeOf(filepath.Join(dir, "warc")))+", then "+again)
+	case isA[*export.DiskError](err):
+		bytes, _ := a.SegmentBytes() // 0, unknown, on an error
+		return exitWith(exitStopped, err, diskHint(err, out, bytes)+", then "+again)
 	}
-	return archiveError(err, dir)
+	return stoppedError(err, dir, "stopped; "+out+" is as it was", again)
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -37,20 +36,8 @@ func fleetCmd(u *ui) *cobra.Command {
 		"tls-ca": &at.ca})
 	c.AddCommand(fleetServeCmd(u, at), fleetAddCmd(u, at), fleetStatusCmd(u, at), fleetWhyCmd(u, at),
 		fleetNamesCmd(u, at, "pause"), fleetNamesCmd(u, at, "go"), fleetNamesCmd(u, at, "remove"),
-		fleetSetCmd(u, at), fleetWatchCmd(u, at), fleetDrainCmd(u, at), fleetPullCmd(u, at))
+		fleetSetCmd(u, at), fleetWatchCmd(u, at), fleetDrainCmd(at), fleetPullCmd(u, at))
 	return c
-}
-
-// connect connects to the fleet for one kind of request.
-func (at *fleetAt) connect(do string) (*nats.Conn, error) {
-	n, err := at.dial(fleet.Needs(do))
-	if err != nil && at.join != "" {
-		return nil, err
-	}
-	if err != nil {
-		return nil, exitWith(exitFailed, err, "curtsy fleet serve --dir "+quoted(at.dir)+", and leave it running")
-	}
-	return n, nil
 }
 
 func (at *fleetAt) dial(needs engine.Role) (*nats.Conn, error) {
@@ -73,7 +60,10 @@ func (at *fleetAt) dial(needs engine.Role) (*nats.Conn, error) {
 
 // with connects to the fleet for one kind of request, and closes the connection after use.
 func (at *fleetAt) with(do string, use func(*nats.Conn) error) error {
-	n, err := at.connect(do)
+	n, err := at.dial(fleet.Needs(do))
+	if err != nil && at.join == "" {
+		err = exitWith(exitFailed, err, "curtsy fleet serve --dir "+quoted(at.dir)+", and leave it running")
+	}
 	if err != nil {
 		return err
 	}
@@ -116,7 +106,7 @@ func (at *fleetAt) tls() (*tls.Config, error) {
 }
 
 func fleetNamesCmd(u *ui, at *fleetAt, do string) *cobra.Command {
-	return newCommand(do+" HOST...", func(_ *cobra.Command, a []string) error {
+	return newCommand(do+" HOST...", nil, func(_ *cobra.Command, a []string) error {
 		names := fleetNames(a)
 		return at.with(do, func(n *nats.Conn) error {
 			if _, err := fleet.Request(n, fleet.Ask{Do: do, Names: names}); err != nil || do == "go" {
@@ -162,21 +152,20 @@ func fleetNames(args []string) (names []string) {
 		if _, rest, ok := strings.Cut(a, "://"); ok {
 			a, _, _ = strings.Cut(rest, "/")
 		}
-		a = fleet.Name(a)
-		names = append(names, a)
+		names = append(names, fleet.Name(a))
 	}
 	return names
 }
 
-func fleetDrainCmd(u *ui, at *fleetAt) *cobra.Command {
-	return newCommand("drain WORKER", func(_ *cobra.Command, a []string) error {
+func fleetDrainCmd(at *fleetAt) *cobra.Command {
+	return newCommand("drain WORKER", nil, func(_ *cobra.Command, a []string) error {
 		_, err := at.ask(fleet.Ask{Do: "drain", Worker: a[0]})
 		return err
 	})
 }
 
 func fleetWhyCmd(u *ui, at *fleetAt) *cobra.Command {
-	return newCommand("why HOST...", func(_ *cobra.Command, a []string) error {
+	return newCommand("why HOST...", nil, func(_ *cobra.Command, a []string) error {
 		answer, err := at.ask(fleet.Ask{Do: "why", Names: fleetNames(a)})
 		if err != nil {
 			return err
@@ -194,23 +183,18 @@ type fleetShown struct {
 	json          bool
 }
 
-func (f *fleetShown) flags(c *cobra.Command) *cobra.Command {
-	flags(c.Flags(), vars{"state": &f.state, "worker": &f.worker})
-	return c
-}
-
 func fleetStatusCmd(u *ui, at *fleetAt) *cobra.Command {
 	f := &fleetShown{}
-	c := newCommand("status", func(*cobra.Command, []string) error {
+	list := vars{"state": &f.state, "worker": &f.worker, "json": &f.json}
+	return newCommand("status", list, func(*cobra.Command, []string) error {
 		return at.with("status", func(n *nats.Conn) error { return f.status(u, n) })
 	})
-	flags(c.Flags(), vars{"json": &f.json})
-	return f.flags(c)
 }
 
 func fleetWatchCmd(u *ui, at *fleetAt) *cobra.Command {
 	f, every := &fleetShown{state: "running"}, 2*time.Second
-	c := newCommand("watch", func(cmd *cobra.Command, _ []string) error {
+	list := vars{"state": &f.state, "worker": &f.worker, "every": &every}
+	return newCommand("watch", list, func(*cobra.Command, []string) error {
 		if every < 100*time.Millisecond {
 			return usagef("--every 2s", "--every %s is too short", every)
 		}
@@ -229,45 +213,40 @@ func fleetWatchCmd(u *ui, at *fleetAt) *cobra.Command {
 			}
 		})
 	})
-	flags(c.Flags(), vars{"every": &every})
-	return f.flags(c)
 }
 
 func (f *fleetShown) status(u *ui, n *nats.Conn) error {
-	after := ""
+	q := fleet.Ask{Do: "status", State: f.state, Worker: f.worker}
 	var first *fleet.Answer
-	for {
-		a, err := fleet.Request(n, fleet.Ask{Do: "status", State: f.state, Worker: f.worker, After: after})
+	for first == nil || q.After != "" {
+		a, err := fleet.Request(n, q)
 		if err != nil {
 			return err
 		}
-		first = cmp.Or(first, &a)
+		first, q.After = cmp.Or(first, &a), ""
 		for _, s := range a.Sites {
-			after = s.Name
-			if err := printSite(u, &s, f.json); err != nil {
-				return err
+			printSite(u, &s, f.json)
+			if a.More {
+				q.After = s.Name
 			}
 		}
-		if a.More {
-			continue
-		}
-		if !f.json {
-			fleetTotals(u, first)
-		}
-		return nil
 	}
+	if !f.json {
+		fleetTotals(u, first)
+	}
+	return nil
 }
 
-func printSite(u *ui, s *fleet.SiteStatus, asJSON bool) error {
+func printSite(u *ui, s *fleet.SiteStatus, asJSON bool) {
 	if asJSON {
-		return u.json(s)
+		u.json(s)
+		return
 	}
 	more := s.Worker
 	if s.State == "scheduled" || s.State == "failed" {
 		more = u.time(*s.Due)
 	}
 	u.print("%-9s  %-32s  %6d fetched  %6d queued  %s", s.State, oneLine(s.Name), s.Fetched, s.Queued, oneLine(more))
-	return nil
 }
 
 // fleetTotals prints the number of sites by state, and problems with the store.
@@ -299,6 +278,3 @@ func fleetTotals(u *ui, a *fleet.Answer) {
 	}
 	u.say("%s", text)
 }
-
-// errNoStore is the error for several machines without a shared store.
-var errNoStore = errors.New("a cluster needs a store that all its machines can reach")

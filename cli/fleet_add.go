@@ -28,7 +28,9 @@ type fleetAddFlags struct {
 
 func fleetAddCmd(u *ui, at *fleetAt) *cobra.Command {
 	f := &fleetAddFlags{}
-	c := newCommand("add URL|FILE...", func(cmd *cobra.Command, a []string) error {
+	list := vars{"every": &f.every, "cron": &f.cron, "tz": &f.zone, "config": &f.config, "contact": &f.contact,
+		"group": &f.group}
+	c := newCommand("add URL|FILE...", list, func(cmd *cobra.Command, a []string) error {
 		sites, err := f.sites(u, a)
 		if err != nil {
 			return err
@@ -41,8 +43,6 @@ func fleetAddCmd(u *ui, at *fleetAt) *cobra.Command {
 		}
 		return fleetAdd(u, at, sites, given)
 	})
-	flags(c.Flags(), vars{"every": &f.every, "cron": &f.cron, "tz": &f.zone, "config": &f.config, "contact": &f.contact,
-		"group": &f.group})
 	c.MarkFlagsMutuallyExclusive("every", "cron")
 	return c
 }
@@ -52,15 +52,12 @@ func (f *fleetAddFlags) sites(u *ui, args []string) (list []fleet.Site, err erro
 	var settings []byte
 	if f.config != "" {
 		c := defaults()
-		if err := readAllowed(&c, f.config, siteKey); err != nil {
+		if settings, err = readAllowed(&c, f.config, siteKey); err != nil {
 			return nil, err
 		}
 		if names := secretNames(c.Fetch.Header); names != nil {
 			return nil, usagef("login.bearer: env:NAME, or curtsy crawl",
 				"%s: fetch.header: %s holds a credential, which the list of sites would store", f.config, names[0])
-		}
-		if settings, err = os.ReadFile(f.config); err != nil {
-			return nil, fileError(err)
 		}
 	}
 	env := defaults()
@@ -126,7 +123,7 @@ func fleetAdd(u *ui, at *fleetAt, sites []fleet.Site, given []string) error {
 }
 
 func fleetSetCmd(u *ui, at *fleetAt) *cobra.Command {
-	return newCommand("set HOST KEY=VALUE...", func(_ *cobra.Command, a []string) error {
+	return newCommand("set HOST KEY=VALUE...", nil, func(_ *cobra.Command, a []string) error {
 		got, err := at.ask(fleet.Ask{Do: "site", Names: fleetNames(a[:1])})
 		if err != nil {
 			return err
@@ -197,7 +194,7 @@ func siteOptions(s fleet.Site, all logins, logger *slog.Logger) (crawler.Options
 
 func fleetPullCmd(u *ui, at *fleetAt) *cobra.Command {
 	var place string
-	c := newCommand("pull HOST DIR", func(cmd *cobra.Command, a []string) error {
+	return newCommand("pull HOST DIR", vars{"store": &place}, func(cmd *cobra.Command, a []string) error {
 		s, err := store.Open(cmd.Context(), cmp.Or(place, fleetStore(at.dir)))
 		if err != nil {
 			return err
@@ -216,6 +213,4 @@ func fleetPullCmd(u *ui, at *fleetAt) *cobra.Command {
 		u.say("%s: %d fetched, saved at %s", a[1], m.Run.Fetched, u.time(m.Saved))
 		return nil
 	})
-	flags(c.Flags(), vars{"store": &place})
-	return c
 }

@@ -35,10 +35,10 @@ type fleetServeFlags struct {
 
 func fleetServeCmd(u *ui, at *fleetAt) *cobra.Command {
 	f := &fleetServeFlags{slots: 50, places: 1, term: 30 * time.Second, save: time.Minute, minFree: 1 << 30}
-	c := newCommand("serve", func(*cobra.Command, []string) error { return f.serve(u, at) })
-	flags(c.Flags(), vars{"store": &f.store, "name": &f.name, "listen": &f.listen, "slots": &f.slots,
+	c := newCommand("serve", vars{"store": &f.store, "name": &f.name, "listen": &f.listen, "slots": &f.slots,
 		"per-address": &f.places, "lease": &f.term, "save": &f.save, "min-free": &f.minFree,
-		"credentials": &f.logins, "metrics": &f.metrics, "verbose,v": &f.verbose})
+		"credentials": &f.logins, "metrics": &f.metrics, "verbose,v": &f.verbose},
+		func(*cobra.Command, []string) error { return f.serve(u, at) })
 	c.Flags().StringSliceVar(&f.cluster, "cluster", nil, "")
 	return c
 }
@@ -49,7 +49,7 @@ func fleetStore(dir string) string { return filepath.Join(dir, "store") }
 func (f *fleetServeFlags) serve(u *ui, at *fleetAt) error {
 	alone := len(f.cluster) == 0 && at.join == ""
 	if !alone && f.store == "" {
-		return usagef("--store s3://BUCKET/PREFIX", "%v", errNoStore)
+		return usagef("--store s3://BUCKET/PREFIX", "a cluster needs a store that all its machines can reach")
 	}
 	if f.term < 2*time.Second {
 		return usagef("--lease 30s", "--lease %s is too short", f.term)
@@ -130,7 +130,7 @@ func (f *fleetServeFlags) engine(at *fleetAt, conf *tls.Config) (connect func() 
 }
 
 func (f *fleetServeFlags) work(u *ui, at *fleetAt, alone bool, o fleet.Options) error {
-	logger := slog.New(slog.NewTextHandler(cleanWriter{u.lines()}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	logger := slog.New(slog.NewTextHandler(lineWriter{u}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if f.verbose {
 		logger = u.logger(true)
 	}

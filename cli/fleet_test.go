@@ -49,7 +49,7 @@ func TestWhatASiteOfAFleetMaySet(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := defaults()
-		if err := readAllowed(&c, path, siteKey); err == nil || !strings.Contains(err.Error(), path+":") {
+		if _, err := readAllowed(&c, path, siteKey); err == nil || !strings.Contains(err.Error(), path+":") {
 			t.Errorf("%s: fleet add says %v", line, err)
 		}
 	}

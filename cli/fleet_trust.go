@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -13,11 +14,9 @@ import (
 
 // siteKeys are the keys that a site's configuration may set. People who add sites do not
 // control the workers, so no key names a program, file, variable, authority, proxy or path.
-var siteKeys = map[string]bool{"agent": true, "contact": true, "delay": true, "concurrency": true, "render.pages": true,
-	"render.timeout":        true,
-	"fetch.connect_timeout": true, "fetch.head_timeout": true, "fetch.idle_timeout": true, "fetch.total_timeout": true,
-	"fetch.max_body": true,
-	"fetch.cookies":  true, "fetch.retries": true, "fetch.retry_base": true}
+var siteKeys = []string{"agent", "contact", "delay", "concurrency", "render.pages", "render.timeout",
+	"fetch.connect_timeout", "fetch.head_timeout", "fetch.idle_timeout", "fetch.total_timeout", "fetch.max_body",
+	"fetch.cookies", "fetch.retries", "fetch.retry_base"}
 
 // siteKey rejects a key that a site's configuration may not set.
 func siteKey(key string) error {
@@ -29,7 +28,7 @@ func siteKey(key string) error {
 		return errors.New("a login cannot be part of a site of a fleet: " +
 			"whoever runs the workers gives it with fleet serve --credentials")
 	}
-	if siteKeys[key] {
+	if slices.Contains(siteKeys, key) {
 		return nil
 	}
 	return errors.New("cannot be set for a site of a fleet: " +

@@ -92,9 +92,12 @@ func putWords(c *cobra.Command) {
 	}
 }
 
-// newCommand makes a command. use names its arguments; the help texts are in help.txtar.
-func newCommand(use string, run func(*cobra.Command, []string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Args: arguments(use), RunE: run}
+// newCommand makes a command with flags. use names its arguments; the help texts are in
+// help.txtar.
+func newCommand(use string, list vars, run func(*cobra.Command, []string) error) *cobra.Command {
+	c := &cobra.Command{Use: use, Args: arguments(use), RunE: run}
+	flags(c.Flags(), list)
+	return c
 }
 
 // helpCmd implements "curtsy help COMMAND" and "curtsy help exit-codes".
@@ -129,7 +132,7 @@ func helpCmd(u *ui) *cobra.Command {
 func completeArguments(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		if fields := strings.Fields(c.Use); len(fields) > 1 && strings.HasPrefix(fields[1], "DIR") &&
-			c.Name() != "man" && c.ValidArgsFunction == nil {
+			c.Name() != "man" {
 			c.ValidArgsFunction = completeArchive
 		}
 	}
@@ -142,10 +145,7 @@ func completeArchive(_ *cobra.Command, args []string, typed string) ([]string, c
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	dir, begin := filepath.Split(typed)
-	entries, err := os.ReadDir(filepath.Clean(dir + "."))
-	if dir != "" {
-		entries, err = os.ReadDir(dir)
-	}
+	entries, err := os.ReadDir(cmp.Or(dir, "."))
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

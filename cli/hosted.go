@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -14,23 +15,15 @@ import (
 
 	"curtsy/app"
 	"curtsy/crawler"
-	"curtsy/crawler/status"
 	"curtsy/storage/crawllog"
 )
 
 // runHosted runs a command line for the page of curtsy app, like Main for a terminal: messages
 // go to h.Err, data to h.Out.
 func runHosted(args []string, h app.Hooks) app.Outcome {
-	u := &ui{in: strings.NewReader(""), out: &dataWriter{w: io.Discard}, err: io.Discard, host: &h}
-	if h.Out != nil {
-		u.out.w = h.Out
-	}
-	if h.Err != nil {
-		u.err = h.Err
-	}
-	root := newRoot(u)
-	root.SetArgs(searchWords(args))
-	err := execute(h.Ctx, root)
+	u := &ui{in: strings.NewReader(""), out: &dataWriter{w: cmp.Or(h.Out, io.Discard)}, err: cmp.Or(h.Err, io.Discard),
+		host: &h}
+	err := cmp.Or(execute(h.Ctx, u, args), u.out.failure())
 	if err == nil {
 		return app.Outcome{Code: exitDone}
 	}
@@ -94,18 +87,11 @@ func (u *ui) attach(o *crawler.Options) {
 	if u.host == nil {
 		return
 	}
-	o.Steer = u.host.Steer
-	if u.host.Began != nil {
-		u.host.Began(o.Pace.Delay)
-	}
-	if u.host.Visit != nil {
-		o.OnVisit = func(_ context.Context, v *crawllog.Visit) error {
-			u.host.Visit(v.URL)
-			return nil
-		}
-	}
-	if u.host.Watch != nil {
-		o.Watch = func(s status.Status) { u.host.Watch(s) }
+	u.host.Began(o.Pace.Delay)
+	o.Steer, o.Watch = u.host.Steer, u.host.Watch
+	o.OnVisit = func(_ context.Context, v *crawllog.Visit) error {
+		u.host.Visit(v.URL)
+		return nil
 	}
 }
 

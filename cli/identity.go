@@ -11,12 +11,10 @@ import (
 
 // identityCmd creates keys for signing requests, and prints what has to be published.
 func identityCmd(u *ui) *cobra.Command {
-	c := &cobra.Command{
-		Use: "identity",
-	}
+	c := &cobra.Command{Use: "identity"}
 	var site string
 	var wacz bool
-	make := newCommand("new FILE", func(_ *cobra.Command, a []string) error {
+	make := newCommand("new FILE", vars{"site": &site, "wacz": &wacz}, func(_ *cobra.Command, a []string) error {
 		if wacz {
 			return newSigner(u, a[0])
 		}
@@ -29,9 +27,8 @@ func identityCmd(u *ui) *cobra.Command {
 		}
 		return showIdentity(u, i, a[0])
 	})
-	flags(make.Flags(), vars{"site": &site, "wacz": &wacz})
 	make.MarkFlagsMutuallyExclusive("site", "wacz")
-	c.AddCommand(make, newCommand("show FILE", func(_ *cobra.Command, a []string) error {
+	c.AddCommand(make, newCommand("show FILE", nil, func(_ *cobra.Command, a []string) error {
 		i, err := readIdentity(a[0])
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,29 +30,18 @@ type importFlags struct {
 
 func importCmd(u *ui) *cobra.Command {
 	f := &importFlags{}
-	c := newCommand("import DIR FILE...", u.runs(func(ctx context.Context, a []string) error {
-		return importFiles(ctx, u, f, a[0], a[1:])
-	}))
-	flags(c.Flags(), vars{"json": &f.json, "link": &f.link, "seed": &f.seed})
-	return c
+	return newCommand("import DIR FILE...", vars{"json": &f.json, "link": &f.link, "seed": &f.seed},
+		u.runs(func(ctx context.Context, a []string) error { return importFiles(ctx, u, f, a[0], a[1:]) }))
 }
 
 // importJSON is a line of the output; File is "" for the total.
 type importJSON struct {
 	File string `json:"file"`
 	importer.Counts
-	Passed map[string]int `json:"passed"`
+	Passed map[string]int `json:"passed"` // not nil: {} instead of null
 	Before bool           `json:"before,omitempty"`
 	Error  string         `json:"error,omitempty"`
 	Seed   string         `json:"seed,omitempty"`
-}
-
-// orNone returns the map for JSON: {} instead of null.
-func orNone(m map[string]int) map[string]int {
-	if m == nil {
-		return map[string]int{}
-	}
-	return m
 }
 
 func importFiles(ctx context.Context, u *ui, f *importFlags, dir string, files []string) error {
@@ -62,10 +52,10 @@ func importFiles(ctx context.Context, u *ui, f *importFlags, dir string, files [
 	unread := 0
 	refused := func(r importer.Refusal) {
 		if f.json {
-			_ = u.json(r)
+			u.json(r)
 			return
 		}
-		u.say("%s", refusalText(&r))
+		u.say("%s at %s: %s", r.File, r.At, strings.TrimSpace(r.URL+" "+r.What))
 	}
 	sources, err := importer.Sources(files, u.in, func(r importer.Refusal) { unread++; refused(r) })
 	if err != nil {
@@ -128,10 +118,6 @@ func unbegun(dir string) bool {
 	return err == nil && !known
 }
 
-func refusalText(r *importer.Refusal) string {
-	return fmt.Sprintf("%s at %s: %s", r.File, r.At, strings.TrimSpace(r.URL+" "+r.What))
-}
-
 // sayImport prints the result of an import.
 func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int) error {
 	for i := range r.Files {
@@ -139,23 +125,23 @@ func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int
 		if file.Error != "" {
 			unread++
 		}
-		if f.quiet {
-			continue
-		}
-		if f.json {
-			_ = u.json(importJSON{File: file.File, Counts: file.Counts, Before: file.Before, Error: file.Error,
-				Passed: orNone(file.Passed)})
-		} else if file.Before {
+		switch {
+		case f.quiet:
+		case f.json:
+			u.json(importJSON{File: file.File, Counts: file.Counts, Before: file.Before, Error: file.Error,
+				Passed: maps.Collect(maps.All(file.Passed))})
+		case file.Before:
 			u.print("%s: imported before", file.File)
-		} else {
+		default:
 			u.print("%s: %s", file.File, countsText(&file.Counts))
 		}
 	}
-	if f.quiet {
+	switch {
+	case f.quiet:
 		u.say("%s", countsText(&r.Counts))
-	} else if f.json {
-		_ = u.json(importJSON{Counts: r.Counts, Seed: r.Seed, Passed: orNone(r.Passed)})
-	} else {
+	case f.json:
+		u.json(importJSON{Counts: r.Counts, Seed: r.Seed, Passed: maps.Collect(maps.All(r.Passed))})
+	default:
 		u.print("%s: %s", dir, countsText(&r.Counts))
 		u.say("next: curtsy serve %s (browse it), curtsy mirror %s OUT, curtsy search %s WORDS, "+
 			"curtsy update %s (visit %s again)",
@@ -170,17 +156,9 @@ func sayImport(u *ui, f *importFlags, dir string, r *importer.Result, unread int
 // countsText formats the counts of records.
 func countsText(c *importer.Counts) string {
 	parts := []string{legible.Count(c.Records, "record"), fmt.Sprintf("%d kept", c.Kept)}
-	for _, p := range []struct {
-		n    int
-		what string
-	}{{c.Linked, "of them left where they lie"}, {c.Revisits, "revisits"}, {c.Withheld, "withheld (noarchive)"},
-		{c.Beside, "beside them (requests, metadata)"},
-		{c.Known, "here already"},
-		{c.Later, "revisits of what is not here"}, {c.Refused, "refused"}} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
-		}
-	}
+	parts = append(parts, some([]counted{{c.Linked, "of them left where they lie"}, {c.Revisits, "revisits"},
+		{c.Withheld, "withheld (noarchive)"}, {c.Beside, "beside them (requests, metadata)"}, {c.Known, "here already"},
+		{c.Later, "revisits of what is not here"}, {c.Refused, "refused"}})...)
 	for _, kind := range byCount(c.Passed) {
 		parts = append(parts, fmt.Sprintf("%d passed over (%s)", c.Passed[kind], kind))
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -64,10 +63,11 @@ type inspectLink struct {
 // inspectCmd reports what a page tells crawlers.
 func inspectCmd(u *ui) *cobra.Command {
 	f := inspectFlags{agents: []string{"curtsy"}}
-	c := newCommand("inspect FILE|URL", func(c *cobra.Command, a []string) error { return u.inspect(c, a[0], f) })
-	flags(c.Flags(), vars{"header": &f.headers, "base": &f.base, "agent": &f.agents, "contact": &f.contact,
-		"tdmrep": &f.tdmrep, "select": &f.selector, "strict": &f.strict, "json": &f.json})
-	return c
+	list := vars{"header": &f.headers, "base": &f.base, "agent": &f.agents, "contact": &f.contact,
+		"tdmrep": &f.tdmrep, "select": &f.selector, "strict": &f.strict, "json": &f.json}
+	return newCommand("inspect FILE|URL", list, func(c *cobra.Command, a []string) error {
+		return u.inspect(c, a[0], f)
+	})
 }
 
 func (u *ui) inspect(c *cobra.Command, name string, f inspectFlags) error {
@@ -98,9 +98,7 @@ func (u *ui) inspect(c *cobra.Command, name string, f inspectFlags) error {
 	if f.json {
 		facts := inspectFactsOf(doc)
 		facts.Warnings = warnings
-		if err := u.json(facts); err != nil {
-			return err
-		}
+		u.json(facts)
 		return strictly(f.strict, len(warnings))
 	}
 	u.inspectReport(doc)
@@ -296,21 +294,12 @@ func placeOf(l htmlmeta.Link) string {
 
 // skippedLinks formats the counts of links that are not listed.
 func skippedLinks(doc htmlmeta.Document) string {
-	s := ""
-	for _, n := range []struct {
-		n    int
-		what string
-	}{
-		{doc.Skipped.Scheme, "of other schemes"}, {doc.Skipped.TooLong, "too long"}, {doc.Skipped.Invalid, "not URLs"},
-	} {
-		if n.n > 0 {
-			s += ", " + strconv.Itoa(n.n) + " " + n.what
-		}
-	}
+	list := some([]counted{{doc.Skipped.Scheme, "of other schemes"}, {doc.Skipped.TooLong, "too long"},
+		{doc.Skipped.Invalid, "not URLs"}})
 	if doc.Capped {
-		s += ", list cut off"
+		list = append(list, "list cut off")
 	}
-	return s
+	return strings.Join(append([]string{""}, list...), ", ")
 }
 
 // selectedFacts is the JSON output for an element matched by --select.
@@ -332,9 +321,7 @@ func (u *ui) inspectSelected(page htmlmeta.Page, f inspectFlags) error {
 			for _, a := range s.Attrs {
 				attrs[a.Key] = a.Val
 			}
-			if err := u.json(selectedFacts{s.Tag, s.Text, attrs}); err != nil {
-				return err
-			}
+			u.json(selectedFacts{s.Tag, s.Text, attrs})
 			continue
 		}
 		tag := s.Tag

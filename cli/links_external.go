@@ -27,8 +27,8 @@ import (
 	"curtsy/publish/inventory"
 )
 
-// linkCheck checks links beyond the state of their targets in the archive: --external,
-// --fragments.
+// linkCheck reads the links of an archive and, for --external and --fragments, checks them
+// beyond the state of their targets in the archive.
 type linkCheck struct {
 	*linksFlags
 	a       *opened
@@ -43,8 +43,9 @@ type linkCheck struct {
 	seed   maphash.Seed            // for places
 }
 
-// check prints the links of an archive, including what other sites answered.
-func (f *linksFlags) check(ctx context.Context, u *ui, dir string, ignored func(string) bool, w linkRows) (err error) {
+// run prints the links of an archive; broken links are an error. With --external or
+// --fragments, it includes what other sites answered, and whether fragments lead anywhere.
+func (f *linksFlags) run(ctx context.Context, u *ui, dir string, ignored func(string) bool, w linkRows) (err error) {
 	a, err := openBoth(dir)
 	if err != nil {
 		return err
@@ -52,25 +53,29 @@ func (f *linksFlags) check(ctx context.Context, u *ui, dir string, ignored func(
 	defer a.Close()
 	k := &linkCheck{linksFlags: f, a: a, now: time.Now(), ignored: ignored, pages: map[string]publish.Page{},
 		wanted: map[string][]string{}, seed: maphash.MakeSeed()}
-	if err := k.read(ctx); err != nil {
-		return archiveError(err, dir)
-	}
-	if f.external {
-		if err := k.ask(ctx, u); err != nil {
-			return err
-		}
-	}
 	sum := &linkSum{w: w, only: f.broken}
-	err = k.eachLinks(ctx, func(from string, links []inventory.Link) error {
-		for i := range links {
-			if err := k.judge(&links[i]); err != nil {
-				return err
+	if err = k.read(ctx); err == nil && f.external {
+		err = k.ask(ctx, u)
+	}
+	if err == nil {
+		err = k.eachLinks(ctx, func(from string, links []inventory.Link) error {
+			for i := range links {
+				if err := k.judge(&links[i]); err != nil {
+					return err
+				}
 			}
-		}
-		return sum.page(from, links)
-	})
-	return sum.end(u, a, dir, "--broken for the list; --ignore REGEXP for what is known", err)
+			return sum.page(from, links)
+		})
+	}
+	try := "curtsy explain " + quoted(dir) + " URL"
+	if f.checks() {
+		try = "--broken for the list; --ignore REGEXP for what is known"
+	}
+	return sum.end(u, a, dir, try, err)
 }
+
+// checks reports whether more is asked for than what the archive knows of the links' targets.
+func (f *linksFlags) checks() bool { return f.external || f.fragments }
 
 // isOwn reports whether a URL belongs to the site.
 func (k *linkCheck) isOwn(u weburl.URL) bool { return slices.Contains(k.a.state.Origins, u.Origin()) }
@@ -82,14 +87,15 @@ func (k *linkCheck) eachLinks(ctx context.Context, each func(from string, links 
 	})
 }
 
-// read collects the fragment identifiers of the site, and the URLs to request.
+// read reads the state of all URLs and, if more is checked, the fragment identifiers of the
+// site and the URLs to request.
 func (k *linkCheck) read(ctx context.Context) error {
 	o, err := linkOptions(k.a)
 	if err != nil {
 		return err
 	}
-	o.Fragments = true
-	if k.site, err = inventory.Read(ctx, k.a.Archive, o); err != nil {
+	o.Fragments = k.checks()
+	if k.site, err = inventory.Read(ctx, k.a.Archive, o); err != nil || !k.checks() {
 		return err
 	}
 	err = k.site.Places(ctx, func(url string, p publish.Page, ids []string) {
@@ -180,7 +186,7 @@ func (k *linkCheck) ask(ctx context.Context, u *ui) error {
 	if err := u.readEnv(&c); err != nil {
 		return err
 	}
-	c.Contact = cmp.Or(k.contact, c.Contact)
+	c.Contact, c.Render.Pages = cmp.Or(k.contact, c.Contact), "none"
 	o, err := crawlOptions(&c, k.a.seed, u.logger(false))
 	if err != nil {
 		return err
@@ -214,8 +220,11 @@ func (k *linkCheck) ask(ctx context.Context, u *ui) error {
 	return nil
 }
 
-// judge sets the verdict on a link with a fragment or to another site.
+// judge sets the verdict on a link with a fragment or to another site, if that is checked.
 func (k *linkCheck) judge(l *inventory.Link) (err error) {
+	if !k.checks() {
+		return nil
+	}
 	to, fragment := l.To, l.Fragment
 	if fragment != "" {
 		l.To += "#" + fragment

@@ -26,15 +26,17 @@ type listFlags struct {
 
 func listCmd(u *ui) *cobra.Command {
 	f := &listFlags{format: "table"}
-	c := newCommand("list DIR", func(_ *cobra.Command, a []string) error {
-		run, columns, filters := list, listColumns, f.urlFilters
-		if f.versions {
-			run, columns, filters = listVersions, versionColumns, f.versionFilters
+	flags := vars{"state": &f.state, "reason": &f.reason, "status": &f.status, "where": &f.where,
+		"usage": &f.usage, "versions": &f.versions, "format": &f.format, "json": &f.json}
+	c := newCommand("list DIR", flags, func(_ *cobra.Command, a []string) error {
+		run, columns, keys := list, listColumns, []string{"state", "reason", "status", "type", "depth", "url"}
+		if f.versions { // their filters apply to visits
+			run, columns, keys = listVersions, versionColumns, []string{"url", "status", "type"}
 		}
 		if f.json {
 			f.format = "json"
 		}
-		keep, err := filters()
+		keep, err := f.filters(keys)
 		if err != nil {
 			return err
 		}
@@ -49,8 +51,6 @@ func listCmd(u *ui) *cobra.Command {
 		}
 		return f.checkReason()
 	})
-	flags(c.Flags(), vars{"state": &f.state, "reason": &f.reason, "status": &f.status, "where": &f.where,
-		"usage": &f.usage, "versions": &f.versions, "format": &f.format, "json": &f.json})
 	c.MarkFlagsMutuallyExclusive("json", "format")
 	return c
 }
@@ -102,16 +102,14 @@ func passes(keep []filter, r *inventory.Row) bool {
 	return !slices.ContainsFunc(keep, func(pass filter) bool { return !pass(r) })
 }
 
-// urlFilters returns the filters without --versions.
-func (f *listFlags) urlFilters() ([]filter, error) {
-	return f.filters("state", "reason", "status", "type", "depth", "url")
-}
-
 // filters parses the flags; keys are the allowed filter keys.
-func (f *listFlags) filters(keys ...string) ([]filter, error) {
-	var list []filter
+func (f *listFlags) filters(keys []string) (list []filter, err error) {
 	given := slices.Clone(f.where)
 	for _, flag := range [][2]string{{"state", f.state}, {"reason", f.reason}, {"status", f.status}} {
+		if flag[1] != "" && !slices.Contains(keys, flag[0]) {
+			return nil, usagef("--where url=/news/",
+				"--%s applies to URLs: list --versions is filtered by url, status and type", flag[0])
+		}
 		if flag[1] != "" {
 			given = append(given, flag[0]+"="+flag[1])
 		}
@@ -125,15 +123,12 @@ func (f *listFlags) filters(keys ...string) ([]filter, error) {
 	}
 	for _, text := range given {
 		key, value, ok := strings.Cut(text, "=")
-		if key == "state" && stateWord("disregarded") == value {
-			value = "disregarded"
-		}
-		pass := filterOn(key, strings.ToLower(value))
-		if !ok || pass == nil || !slices.Contains(keys, key) {
+		if !ok || !slices.Contains(keys, key) {
 			return nil, usagef("--where status=404", "--where %q: want KEY=VALUE with a key of %s", text,
 				strings.Join(keys, ", "))
 		}
-		if err := checkFilter(key, value); err != nil {
+		pass, err := filterOn(key, value)
+		if err != nil {
 			return nil, err
 		}
 		list = append(list, pass)
@@ -159,51 +154,45 @@ func usageFilter(text string) (filter, error) {
 	return func(r *inventory.Row) bool { return r.Usage[category] == want }, nil
 }
 
-func filterOn(key, value string) filter {
+// filterOn selects by a column. It rejects values that no URL can have.
+func filterOn(key, value string) (filter, error) {
 	switch key {
 	case "state": // what is not part of the crawl does not count as skipped
-		return func(r *inventory.Row) bool { return r.State == value && judge.Belongs(r.Rule.Rule) }
+		if value == stateWord("disregarded") {
+			value = "disregarded"
+		}
+		if !slices.Contains([]string{"queued", "fetched", "failed", "disregarded"}, value) {
+			return nil, usagef("--state fetched", "no state %q: states are queued, fetched, failed and skipped", value)
+		}
+		return func(r *inventory.Row) bool { return r.State == value && judge.Belongs(r.Rule.Rule) }, nil
 	case "reason":
 		return func(r *inventory.Row) bool {
 			return strings.EqualFold(r.Rule.Rule, value) || hasPrefixFold(r.Reason, value)
-		}
+		}, nil
 	case "type":
-		return func(r *inventory.Row) bool { return hasPrefixFold(r.Type, value) }
-	case "url":
-		return func(r *inventory.Row) bool { return strings.Contains(strings.ToLower(r.URL), value) }
+		return func(r *inventory.Row) bool { return hasPrefixFold(r.Type, value) }, nil
 	case "depth":
-		return func(r *inventory.Row) bool { return strconv.Itoa(r.Depth) == value }
+		if _, err := strconv.ParseUint(value, 10, 31); err != nil {
+			return nil, usagef("--where depth=2", "depth %q: expected a number of links from the seed", value)
+		}
+		return func(r *inventory.Row) bool { return strconv.Itoa(r.Depth) == value }, nil
 	case "status":
+		n, err := strconv.Atoi(strings.Replace(value, "xx", "00", 1))
+		if err != nil || n != 0 && (n < 100 || n > 999) {
+			return nil, usagef("--status 404, or --status 4xx", "status %q: expected a number or a class such as 4xx",
+				value)
+		}
 		class := strings.TrimSuffix(value, "xx")
 		return func(r *inventory.Row) bool {
 			return strconv.Itoa(r.Status) == value || class != value && strconv.Itoa(r.Status/100) == class
-		}
+		}, nil
 	}
-	return nil
+	value = strings.ToLower(value)
+	return func(r *inventory.Row) bool { return strings.Contains(strings.ToLower(r.URL), value) }, nil
 }
 
 func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
-}
-
-// checkFilter rejects values that no URL can have.
-func checkFilter(key, value string) error {
-	switch key {
-	case "state":
-		if !slices.Contains([]string{"queued", "fetched", "failed", "disregarded"}, value) {
-			return usagef("--state fetched", "no state %q: states are queued, fetched, failed and skipped", value)
-		}
-	case "status":
-		n, err := strconv.Atoi(strings.Replace(value, "xx", "00", 1))
-		if err != nil || n != 0 && (n < 100 || n > 999) {
-			return usagef("--status 404, or --status 4xx", "status %q: expected a number or a class such as 4xx", value)
-		}
-	case "depth":
-		if _, err := strconv.ParseUint(value, 10, 31); err != nil {
-			return usagef("--where depth=2", "depth %q: expected a number of links from the seed", value)
-		}
-	}
-	return nil
 }
 
 // number formats a number for a cell; "" for 0.
@@ -231,17 +220,6 @@ func firstLine(s string, n int) string {
 // The columns of list --versions.
 var versionColumns = []column{{"url", 0}, {"captured", -20}, {"status", 6}, {"type", -24}, {"bytes", 10}, {"digest", 0},
 	{"kept", -8}, {"shown", -5}, {"note", 0}, {"title", 0}, {"usage", 0}}
-
-// versionFilters returns the filters with --versions, which apply to visits.
-func (f *listFlags) versionFilters() ([]filter, error) {
-	for _, flag := range [][2]string{{"state", f.state}, {"reason", f.reason}} {
-		if flag[1] != "" {
-			return nil, usagef("--where url=/news/",
-				"--%s applies to URLs: list --versions is filtered by url, status and type", flag[0])
-		}
-	}
-	return f.filters("url", "status", "type")
-}
 
 // listVersions prints the visits that match all filters.
 func listVersions(_ *ui, dir string, keep []filter, w rowWriter) error {

@@ -14,17 +14,19 @@ import (
 )
 
 // live draws lines at the bottom of a terminal and updates them in place. Other messages are
-// written above them (ui.lines).
+// written above them (lineWriter).
 type live struct {
 	u     *ui
-	lines func(width int) []string        // the current lines; each is truncated to the width
-	paint func(n int, text string) string // colors line n; may be nil
+	lines func(width int) []styled // the current lines; each is truncated to the width
 	end   chan struct{}
 	ended sync.WaitGroup
 
 	drawn []int // width of each drawn line
 	width int   // width of the terminal when they were drawn
 }
+
+// styled is a line and the escape sequence for its look; "": none.
+type styled struct{ style, text string }
 
 // drawEvery is the interval of redrawing.
 const drawEvery = 150 * time.Millisecond
@@ -40,7 +42,7 @@ func (l *live) draws() *live {
 		defer tick.Stop()
 		for {
 			l.u.mu.Lock()
-			_ = l.draw(nil)
+			_ = l.draw("")
 			l.u.mu.Unlock()
 			select {
 			case <-tick.C:
@@ -53,17 +55,18 @@ func (l *live) draws() *live {
 }
 
 // draw redraws the lines, below the text above. The caller holds u.mu.
-func (l *live) draw(above []byte) error {
+func (l *live) draw(above string) error {
 	width := cmp.Or(widthOf(l.u.err), 80)
 	var b bytes.Buffer
 	b.WriteString(l.erasure(width))
-	b.Write(above)
+	b.WriteString(above)
 	l.drawn, l.width = l.drawn[:0], width
-	for n, text := range l.lines(width) {
-		text = runewidth.Truncate(oneLine(text), max(width-1, 10), ellipsis(os.Getenv))
+	colours := hasColours(l.u.err)
+	for _, line := range l.lines(width) {
+		text := runewidth.Truncate(oneLine(line.text), max(width-1, 10), ellipsis(os.Getenv))
 		l.drawn = append(l.drawn, runewidth.StringWidth(text))
-		if l.paint != nil {
-			text = l.paint(n, text)
+		if colours && line.style != "" && text != "" {
+			text = line.style + text + plain
 		}
 		b.WriteString(text + "\n")
 	}
@@ -140,12 +143,12 @@ func (b *stepBar) show(text string, done, total int64) {
 	b.text, b.done, b.total = text, done, total
 }
 
-func (b *stepBar) lines(int) []string {
+func (b *stepBar) lines(int) []styled {
 	const columns = 22
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	full := int(columns * min(max(b.done, 0), b.total) / max(b.total, 1))
-	return []string{"[" + strings.Repeat("=", full) + strings.Repeat("-", columns-full) + "] " + b.text}
+	return []styled{{text: "[" + strings.Repeat("=", full) + strings.Repeat("-", columns-full) + "] " + b.text}}
 }
 
 // close removes the bar; it may be called repeatedly.
@@ -156,33 +159,12 @@ func (b *stepBar) close() {
 	}
 }
 
-// look reports whether text is colored: on terminals, unless NO_COLOR is set
+// hasColours reports whether text is colored: on terminals, unless NO_COLOR is set
 // (https://no-color.org).
-type look struct{ colours bool }
-
-func lookOf(w io.Writer) look {
-	return look{isTerminal(w) && os.Getenv("NO_COLOR") == "" && !isDumb()}
-}
+func hasColours(w io.Writer) bool { return isTerminal(w) && os.Getenv("NO_COLOR") == "" && !isDumb() }
 
 // isDumb reports whether the terminal cannot move its cursor.
 func isDumb() bool { return os.Getenv("TERM") == "dumb" }
 
 // drawsBars reports whether progress is drawn.
 func (u *ui) drawsBars() bool { return isTerminal(u.err) && !u.quiet && !isDumb() }
-
-// paint colors a line of the progress: the first is bold, counts with errors are red, the
-// current activity is dim.
-func (l look) paint(line int, text string, failed bool) string {
-	if !l.colours || text == "" {
-		return text
-	}
-	switch {
-	case line == 0:
-		return "\x1b[1m" + text + "\x1b[0m"
-	case line == 1 && failed:
-		return "\x1b[31m" + text + "\x1b[0m"
-	case line == 2:
-		return "\x1b[2m" + text + "\x1b[0m"
-	}
-	return text
-}

@@ -175,17 +175,15 @@ func loginCookies(c *config, seed weburl.URL, l *fetch.Login) error {
 
 func loginAuthorization(c *config, seed weburl.URL, l *fetch.Login) error {
 	set := &c.Login
-	if n := count01(set.Netrc) + count01(set.Basic != "") + count01(set.Bearer != ""); n > 1 {
-		return usagef("one of them", "--netrc, --basic and --bearer are mutually exclusive")
-	}
-	value := ""
 	switch {
+	case set.Netrc && set.Basic+set.Bearer != "", set.Basic != "" && set.Bearer != "":
+		return usagef("one of them", "--netrc, --basic and --bearer are mutually exclusive")
 	case set.Netrc:
 		pair, err := fromNetrc(bareHost(seed))
 		if err != nil {
 			return err
 		}
-		value = "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))
+		l.Authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))
 	case set.Basic != "":
 		pair, err := secretFrom("basic", set.Basic)
 		if err != nil {
@@ -195,7 +193,7 @@ func loginAuthorization(c *config, seed weburl.URL, l *fetch.Login) error {
 			return usagef("name:password on the first line", "--basic %s: no colon between name and password",
 				set.Basic)
 		}
-		value = "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))
+		l.Authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))
 	case set.Bearer != "":
 		token, err := secretFrom("bearer", set.Bearer)
 		if err != nil {
@@ -204,39 +202,27 @@ func loginAuthorization(c *config, seed weburl.URL, l *fetch.Login) error {
 		if !httpguts.ValidHeaderFieldValue(token) || strings.ContainsAny(token, " \t") {
 			return usagef("the token alone on the first line", "--bearer %s: not a token", set.Bearer)
 		}
-		value = "Bearer " + token
+		l.Authorization = "Bearer " + token
 	}
-	l.Authorization = value
 	return nil
-}
-
-func count01(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
 }
 
 // secretFrom reads the first line of a file, or of a variable given as env:NAME. Secrets must
 // not be on the command line, which other users can see.
 func secretFrom(flag, place string) (string, error) {
-	text := ""
-	name, isVariable := strings.CutPrefix(place, "env:")
-	if isVariable {
+	text, try := "", "--"+flag+" FILE, or --"+flag+" env:NAME"
+	if name, ok := strings.CutPrefix(place, "env:"); ok {
 		text = os.Getenv(name)
-	} else {
-		b, err := os.ReadFile(place)
-		if err != nil && strings.Contains(place, ":") { // perhaps the secret itself
-			return "", usagef("--"+flag+" FILE, or --"+flag+" env:NAME", "--%s needs the name of a file or a variable",
-				flag)
-		} else if err != nil {
-			return "", usagef("--"+flag+" FILE, or --"+flag+" env:NAME", "%s: %v", flag, err)
-		}
+	} else if b, err := os.ReadFile(place); err == nil {
 		text = string(b)
+	} else if strings.Contains(place, ":") { // perhaps the secret itself
+		return "", usagef(try, "--%s needs the name of a file or a variable", flag)
+	} else {
+		return "", usagef(try, "%s: %v", flag, err)
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if line = strings.TrimSpace(line); line == "" {
-		return "", usagef("--"+flag+" FILE, or --"+flag+" env:NAME", "--%s %s: is empty", flag, place)
+		return "", usagef(try, "--%s %s: is empty", flag, place)
 	}
 	return line, nil
 }
@@ -247,25 +233,24 @@ func fromNetrc(host string) (string, error) {
 	if home, err := os.UserHomeDir(); path == "" && err == nil {
 		path = filepath.Join(home, ".netrc")
 	}
+	try := "machine " + host + " login NAME password WORD, in " + path
 	f, err := os.Open(path)
 	if err != nil {
-		return "", usagef("machine "+host+" login NAME password WORD, in "+path, "netrc: %v", err)
+		return "", usagef(try, "netrc: %v", err)
 	}
 	defer f.Close()
 	name, password, err := credentials.Netrc(f, host)
 	if err != nil {
-		return "", usagef("machine "+host+" login NAME password WORD, in "+path, "%s: %v", path, err)
+		return "", usagef(try, "%s: %v", path, err)
 	}
 	return name + ":" + password, nil
 }
 
 func loginCertificate(c *config, _ weburl.URL, l *fetch.Login) error {
-	cert, key := c.Login.Cert, c.Login.Key
-	if cert == "" {
+	if c.Login.Cert == "" {
 		return nil
 	}
-	key = cmp.Or(key, cert)
-	pair, err := tls.LoadX509KeyPair(cert, key)
+	pair, err := tls.LoadX509KeyPair(c.Login.Cert, cmp.Or(c.Login.Key, c.Login.Cert))
 	if err != nil {
 		return usagef("--cert FILE --key FILE, both PEM", "certificate: %v", err)
 	}

@@ -19,7 +19,7 @@ import (
 var manPage string
 
 func manCmd(u *ui) *cobra.Command {
-	return newCommand("man DIR", func(c *cobra.Command, a []string) error {
+	return newCommand("man DIR", nil, func(c *cobra.Command, a []string) error {
 		path := filepath.Join(a[0], "curtsy.1")
 		err := os.MkdirAll(a[0], 0o755)
 		if err == nil {

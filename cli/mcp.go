@@ -14,7 +14,7 @@ import (
 )
 
 func mcpCmd(u *ui) *cobra.Command {
-	return newCommand("mcp DIR...", u.runs(func(ctx context.Context, dirs []string) error {
+	return newCommand("mcp DIR...", nil, u.runs(func(ctx context.Context, dirs []string) error {
 		return serveAssistant(ctx, u, dirs, &mcp.IOTransport{Reader: io.NopCloser(os.Stdin),
 			Writer: unclosed{u.out}})
 	}))

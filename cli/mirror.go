@@ -40,7 +40,11 @@ type mirrorFlags struct {
 
 func mirrorCmd(u *ui) *cobra.Command {
 	f := &mirrorFlags{listen: "127.0.0.1:8601", sample: 20}
-	c := newCommand("mirror DIR OUT", func(c *cobra.Command, a []string) error {
+	list := vars{"json": &f.json, "check": &f.check, "serve": &f.serve, "listen": &f.listen,
+		"public": &f.public, "repair": &f.repair, "browser": &f.browser, "sample": &f.sample, "online": &f.online,
+		"no-scripts": &f.noScripts, "single": &f.single, "at": &f.at, "max-bytes": &f.maxBytes,
+		"purpose": &f.purpose, "require-consent": &f.consent}
+	c := newCommand("mirror DIR OUT", list, func(c *cobra.Command, a []string) error {
 		ctx, release := u.until()
 		defer release()
 		if f.serve {
@@ -67,14 +71,10 @@ func mirrorCmd(u *ui) *cobra.Command {
 		}
 		return arguments(c.Use)(c, a)
 	}
-	flags(c.Flags(), vars{"json": &f.json, "check": &f.check, "serve": &f.serve, "listen": &f.listen,
-		"public": &f.public, "repair": &f.repair, "browser": &f.browser, "sample": &f.sample, "online": &f.online,
-		"no-scripts": &f.noScripts, "single": &f.single, "at": &f.at, "max-bytes": &f.maxBytes})
 	c.MarkFlagsMutuallyExclusive("serve", "check", "repair")
 	c.MarkFlagsMutuallyExclusive("repair", "no-scripts")
 	c.MarkFlagsMutuallyExclusive("single", "online")
 	c.MarkFlagsMutuallyExclusive("single", "repair")
-	f.purposeFlags.register(c)
 	return c
 }
 
@@ -94,21 +94,21 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 		return usagef("curtsy mirror "+quoted(dir)+" with a directory of its own", "%s lies in the archive %s", out,
 			dir)
 	}
-	a, err := storage.OpenRead(dir)
+	a, err := openShown(dir)
 	if err != nil {
-		return archiveError(err, dir)
+		return err
 	}
 	defer a.Close()
-	defer bounded(a, mirrorMemory, memoryOfFile)()
+	defer bounded(a.Archive, mirrorMemory, memoryOfFile)()
 	consent, err := f.consentFor()
 	if err != nil {
 		return err
 	}
-	o, err := mirrorOptions(a, dir)
+	o, err := mirrorOptions(a)
 	if err != nil {
 		return err
 	}
-	if o.At, err = asOf(a, f.at, o.Now); err != nil {
+	if o.At, err = asOf(a.Archive, f.at, o.Now); err != nil {
 		return err
 	}
 	find := o.Broken
@@ -135,12 +135,8 @@ func exportMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	if f.single {
 		export = mirror.ExportSingle
 	}
-	r, err := export(ctx, a, out, o)
+	r, err := export(ctx, a.Archive, out, o)
 	bar.close()
-	if errors.Is(err, context.Canceled) {
-		return exitWith(exitStopped, errors.New("stopped; "+out+" was not changed"), "curtsy mirror "+quoted(dir)+
-			" "+quoted(out))
-	}
 	if err != nil {
 		return mirrorError(err, dir, out, sent)
 	}
@@ -172,9 +168,7 @@ func asOf(a *storage.Archive, text string, now time.Time) (time.Time, error) {
 // sayMirror prints the result of an export.
 func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 	if f.json {
-		if err := u.json(r); err != nil {
-			return err
-		}
+		u.json(r)
 	} else if !f.quiet {
 		u.print("%s: %s, of them %s, %s; %s, %d that may need a web server, %d broken on the site; see %s/%s",
 			out, legible.Count(r.Files, "file"), legible.Count(r.Pages, "page"),
@@ -182,7 +176,7 @@ func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 	}
 	if r.Moving > 0 && !f.quiet && !f.json {
 		u.say("%s: %s their scripts again, since they have changed after a repair; try: curtsy mirror --repair DIR %s",
-			out, runs(r.Moving), quoted(out))
+			out, plural(r.Moving, "1 page runs", "pages run"), quoted(out))
 	}
 	if !r.Complete && !f.quiet {
 		u.say("the archive is not complete (%s); this is what it has so far", r.Why)
@@ -193,13 +187,6 @@ func sayMirror(u *ui, f *mirrorFlags, out string, r *mirror.Result) error {
 		}
 	}
 	return problems(u, f, out, r.Problems)
-}
-
-func runs(n int) string {
-	if n == 1 {
-		return "1 page runs"
-	}
-	return legible.Count(n, "page") + " run"
 }
 
 // withheldText formats the number of URLs that may not be shown.
@@ -246,9 +233,7 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, args []string) erro
 	}
 	if f.json {
 		r.Problems = orEmpty(r.Problems)
-		if err := u.json(r); err != nil {
-			return err
-		}
+		u.json(r)
 	} else if len(r.Problems) == 0 {
 		u.print("%s: %s with those of the mirror itself, %s, none broken", out, legible.Count(r.Files, "file"),
 			legible.Count(r.Refs, "reference"))
@@ -261,7 +246,7 @@ func checkMirror(ctx context.Context, u *ui, f *mirrorFlags, args []string) erro
 
 // mirrorError adds an exit code to an error of an export of about bytes octets.
 func mirrorError(err error, dir, out string, bytes int64) error {
-	var disk *mirror.DiskError
+	again := quoted(dir) + " " + quoted(out)
 	switch {
 	case errors.Is(err, mirror.ErrNotOurs):
 		return exitWith(exitUsage, err, "another directory; this one was not touched")
@@ -271,11 +256,11 @@ func mirrorError(err error, dir, out string, bytes int64) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return usagef("another OUT, in an existing directory", "%v", err)
 	case errors.Is(err, mirror.ErrTooMuch):
-		return exitWith(exitStopped, err, "curtsy mirror --max-bytes 100GB "+quoted(dir)+" "+quoted(out))
-	case errors.As(err, &disk):
-		return exitWith(exitStopped, err, diskHint(err, out, bytes)+", then curtsy mirror "+quoted(dir)+" "+quoted(out))
+		return exitWith(exitStopped, err, "curtsy mirror --max-bytes 100GB "+again)
+	case isA[*mirror.DiskError](err):
+		return exitWith(exitStopped, err, diskHint(err, out, bytes)+", then curtsy mirror "+again)
 	}
-	return archiveError(err, dir)
+	return stoppedError(err, dir, "stopped; "+out+" was not changed", "curtsy mirror "+again)
 }
 
 // checkError adds an exit code to an error of a check.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,11 +12,10 @@ import (
 	"time"
 
 	"curtsy/crawler/render"
-	"curtsy/crawler/status"
 	"curtsy/frontier/judge"
 	"curtsy/internal/legible"
+	"curtsy/internal/localweb"
 	"curtsy/publish/mirror"
-	"curtsy/storage"
 )
 
 // Parameters of browsing a mirror: concurrent tabs, links to click per page, and the time limit
@@ -46,15 +46,15 @@ func (f *mirrorFlags) browse(ctx context.Context, u *ui, dir, out string, b mirr
 	defer browser.Close()
 	o := mirror.Options{Twin: judge.SamePage}
 	if dir != "" {
-		a, err := storage.OpenRead(dir)
+		a, err := openBoth(dir)
 		if err != nil {
-			return nil, archiveError(err, dir)
-		}
-		defer a.Close()
-		if o, err = mirrorOptions(a, dir); err != nil {
 			return nil, err
 		}
-		b.Archive = a
+		defer a.Close()
+		if o, err = mirrorOptions(a); err != nil {
+			return nil, err
+		}
+		b.Archive = a.Archive
 		if !f.repair {
 			sayOlder(u, a, dir, out)
 		}
@@ -79,11 +79,9 @@ func (f *mirrorFlags) browse(ctx context.Context, u *ui, dir, out string, b mirr
 
 // sayOlder prints a note if a mirror is older than the last round of its archive: then changed
 // pages differ.
-func sayOlder(u *ui, a *storage.Archive, dir, out string) {
-	var st status.State
-	_, err := a.Crawl(&st)
-	info, missing := os.Stat(filepath.Join(out, mirror.ReportFile))
-	if n := len(st.Rounds); err == nil && missing == nil && n > 0 && st.Rounds[n-1].After(info.ModTime()) {
+func sayOlder(u *ui, a *opened, dir, out string) {
+	info, err := os.Stat(filepath.Join(out, mirror.ReportFile))
+	if n := len(a.state.Rounds); err == nil && n > 0 && a.state.Rounds[n-1].After(info.ModTime()) {
 		u.say("%s is older than the last update of %s, and pages that changed since differ; try: curtsy mirror %s %s",
 			out, dir, quoted(dir), quoted(out))
 	}
@@ -132,15 +130,8 @@ func sayOpened(u *ui, f *mirrorFlags, out string, r *mirror.Opened) error {
 	if lost == 0 {
 		return nil
 	}
-	return exitWith(exitFailed, fmt.Errorf("%s: %s not right from disk", out, are(lost, "page")),
+	return exitWith(exitFailed, fmt.Errorf("%s: %s not right from disk", out, plural(lost, "1 page is", "pages are")),
 		"curtsy mirror --repair DIR "+quoted(out)+", which shows these without their scripts")
-}
-
-func are(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing + " is"
-	}
-	return legible.Count(n, thing) + " are"
 }
 
 // repairMirror makes the mirror of an archive, opens its pages, and makes it again with the
@@ -181,7 +172,35 @@ func repairMirror(ctx context.Context, u *ui, f *mirrorFlags, dir, out string) e
 	}
 	if !f.json {
 		u.print("%s: %d of %s opened, %s shown without scripts now", out, opened.Pages,
-			legible.Count(opened.Of, "page"), are(len(still), "page"))
+			legible.Count(opened.Of, "page"), plural(len(still), "1 page is", "pages are"))
 	}
 	return err
+}
+
+// serveMirror serves a mirror until it is stopped.
+func serveMirror(ctx context.Context, u *ui, out string, f *mirrorFlags) error {
+	root, err := os.OpenRoot(out)
+	if err != nil {
+		return checkError(err, out)
+	}
+	defer root.Close()
+	site, err := mirror.NewSite(root, localweb.Names{Public: f.public})
+	if err != nil {
+		return checkError(err, out)
+	}
+	listen, err := localAddress("--listen", f.listen, f.public,
+		"--public, if everybody who can reach it may see the mirror")
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return usagef("--listen 127.0.0.1:0 for any free port", "listen on %s: %v", listen, err)
+	}
+	u.print("serving %s at http://%s/", out, l.Addr())
+	if !f.public {
+		u.say("browsers are led to http://%s.localhost:%d/; one that does not find it: http://%s/%s/",
+			site.Token, l.Addr().(*net.TCPAddr).Port, l.Addr(), site.Token)
+	}
+	return serveAll(ctx, []net.Listener{l}, site.Handler())
 }

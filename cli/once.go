@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -90,15 +89,12 @@ func fetchOnce(ctx context.Context, u *ui, name, contact string) (*preview.Page,
 
 // onceError adds an exit code to an error of fetching a single file.
 func onceError(err error) error {
-	var denied *preview.DeniedError
-	var none *preview.NoRobotsError
-	var unreachable *crawler.UnreachableError
 	switch {
-	case errors.As(err, &denied):
+	case isA[*preview.DeniedError](err):
 		return exitWith(exitRefused, err, "save the file yourself and give its name")
-	case errors.As(err, &none):
+	case isA[*preview.NoRobotsError](err):
 		return exitWith(exitRefused, err, "the same command, later")
-	case errors.As(err, &unreachable):
+	case isA[*crawler.UnreachableError](err):
 		return exitWith(exitFailed, err, unreachableHint(err))
 	}
 	return exitWith(exitFailed, err, "the same command, later")

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,7 +17,6 @@ import (
 // a plain line regularly, and when the reason to wait changes.
 type progress struct {
 	u    *ui
-	look look
 	hint func() (long, short string) // describes the keys; may be nil
 
 	mu   sync.Mutex
@@ -34,12 +31,11 @@ type progress struct {
 const plainEvery = 10 * time.Second
 
 func newProgress(u *ui, hint func() (long, short string)) *progress {
-	p := &progress{u: u, look: lookOf(u.err), hint: hint, last: time.Now()}
+	p := &progress{u: u, hint: hint, last: time.Now()}
 	if !u.drawsBars() {
 		return p
 	}
-	paint := func(n int, text string) string { return p.look.paint(n, text, p.failed()) }
-	p.live = (&live{u: u, lines: p.lines, paint: paint}).draws()
+	p.live = (&live{u: u, lines: p.lines}).draws()
 	return p
 }
 
@@ -71,18 +67,16 @@ func waitKind(s *status.Status) string {
 	return kind
 }
 
-// lines returns the lines for a terminal.
-func (p *progress) lines(width int) []string {
+// lines returns the lines for a terminal: counts with errors are red, the current activity is
+// dim.
+func (p *progress) lines(width int) []styled {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	list := progressLines(p.s, time.Now(), p.fitting(width-1))
-	return list[:]
-}
-
-func (p *progress) failed() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.s.Failed > 0
+	list, counts := progressLines(p.s, time.Now(), p.fitting(width-1)), ""
+	if p.s.Failed > 0 {
+		counts = red
+	}
+	return []styled{{bold, list[0]}, {counts, list[1]}, {dim, list[2]}}
 }
 
 // fitting returns the longest hint about keys that fits on the first line; "" if none does.
@@ -212,14 +206,4 @@ func statusLine(s status.Status, zone *time.Location) string {
 		parts = append(parts, s.Delay)
 	}
 	return joined(parts)
-}
-
-// cleanWriter makes log output safe for a terminal.
-type cleanWriter struct{ w io.Writer }
-
-func (c cleanWriter) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(c.w, clean(string(bytes.ToValidUTF8(b, []byte("\ufffd"))))); err != nil {
-		return 0, err
-	}
-	return len(b), nil
 }

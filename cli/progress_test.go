@@ -105,11 +105,15 @@ func TestKeysChangeThePace(t *testing.T) {
 }
 
 func TestALookWithoutColours(t *testing.T) {
-	if got := (look{}).paint(0, "x", true); got != "x" {
+	if hasColours(&bytes.Buffer{}) {
+		t.Error("what is no terminal has colours")
+	}
+	p := &progress{s: status.Status{Failed: 1}}
+	if got := p.lines(80); got[1].style != "\x1b[31m" {
 		t.Errorf("%q", got)
 	}
-	if got := (look{true}).paint(1, "x", true); got != "\x1b[31mx\x1b[0m" {
-		t.Errorf("%q", got)
+	if p.s.Failed = 0; p.lines(80)[1].style != "" {
+		t.Error("counts without errors are red")
 	}
 }
 

@@ -3,8 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,8 @@ type pruneFlags struct {
 
 func pruneCmd(u *ui) *cobra.Command {
 	f := &pruneFlags{}
-	c := newCommand("prune DIR OUT", u.runs(func(ctx context.Context, a []string) error {
+	list := vars{"dry-run": &f.dryRun, "json": &f.json}
+	c := newCommand("prune DIR OUT", list, u.runs(func(ctx context.Context, a []string) error {
 		r, err := f.rules(time.Now())
 		if err != nil {
 			return err
@@ -34,7 +36,6 @@ func pruneCmd(u *ui) *cobra.Command {
 		return f.prune(ctx, u, r, a[0], a[1])
 	}))
 	c.Flags().StringSliceVar(&f.keep, "keep", nil, "")
-	flags(c.Flags(), vars{"dry-run": &f.dryRun, "json": &f.json})
 	return c
 }
 
@@ -92,7 +93,8 @@ func (f *pruneFlags) prune(ctx context.Context, u *ui, r *keep.Rules, dir, out s
 		return pruneError(err, dir, out)
 	}
 	if f.json {
-		return u.json(j)
+		u.json(j)
+		return nil
 	}
 	u.say("%s: %s kept, %d dropped; segments now take %s instead of %s", out, legible.Count(kept, "visit"), len(drop),
 		legible.Bytes(j.BytesAfter), legible.Bytes(j.BytesBefore))
@@ -102,15 +104,11 @@ func (f *pruneFlags) prune(ctx context.Context, u *ui, r *keep.Rules, dir, out s
 
 // pruned writes the pruned archive, verifies it, and renames it to out.
 func pruned(ctx context.Context, a *opened, out string, drop map[crawllog.Ref]bool) (size int64, err error) {
-	refs := make([]crawllog.Ref, 0, len(drop))
-	for ref := range drop {
-		refs = append(refs, ref)
-	}
 	var st status.State
 	if _, err := a.Crawl(&st); err != nil {
 		return 0, err
 	}
-	if err := st.Recount(a.Archive, refs); err != nil {
+	if err := st.Recount(a.Archive, slices.Collect(maps.Keys(drop))); err != nil {
 		return 0, err
 	}
 	err = a.Prune(ctx, out, drop, storage.Options{Software: "curtsy/" + version}, st, func(written string) error {
@@ -130,11 +128,8 @@ func pruned(ctx context.Context, a *opened, out string, drop map[crawllog.Ref]bo
 
 // pruneError adds an exit code to an error; out was not written.
 func pruneError(err error, dir, out string) error {
-	switch {
-	case errors.Is(err, fs.ErrExist):
+	if errors.Is(err, fs.ErrExist) {
 		return usagef("another OUT: prune does not replace anything", "%v", err)
-	case errors.Is(err, context.Canceled):
-		return exitWith(exitStopped, fmt.Errorf("stopped: %s was not written", out), "the same command again")
 	}
-	return archiveError(err, dir)
+	return stoppedError(err, dir, "stopped: "+out+" was not written", "the same command again")
 }

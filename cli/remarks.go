@@ -147,13 +147,8 @@ func needed(a *opened) ([]string, error) {
 // none.
 func strangersIn(dir string) string {
 	list, err := os.ReadDir(dir)
-	if err != nil || len(list) == 0 {
+	if err != nil || len(list) == 0 || isArchive(dir) {
 		return ""
-	}
-	for _, e := range list {
-		if e.Name() == "crawl.db" {
-			return ""
-		}
 	}
 	return list[0].Name()
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -27,14 +26,13 @@ import (
 func reportCmd(u *ui) *cobra.Command {
 	out, copied := "report.html", ""
 	var brief bool
-	c := newCommand("report DIR", u.runs(func(ctx context.Context, a []string) error {
+	list := vars{"output,o": &out, "no-audit": &brief, "mirror": &copied}
+	return newCommand("report DIR", list, u.runs(func(ctx context.Context, a []string) error {
 		if err := mayReplace(out); err != nil {
 			return err
 		}
 		return writeReport(ctx, u, a[0], reportOf{out: out, copied: copied, audit: !brief, alone: u.host == nil})
 	}))
-	flags(c.Flags(), vars{"output,o": &out, "no-audit": &brief, "mirror": &copied})
-	return c
 }
 
 // mayReplace rejects an existing file that is not a report of this program.
@@ -123,10 +121,8 @@ func problemsText(p report.Problems) string {
 	if p.Broken > 0 {
 		parts = append(parts, legible.Count(p.Broken, "broken link"))
 	}
-	if p.Nowhere == 1 {
-		parts = append(parts, "1 redirect that leads nowhere")
-	} else if p.Nowhere > 1 {
-		parts = append(parts, fmt.Sprintf("%d redirects that lead nowhere", p.Nowhere))
+	if p.Nowhere > 0 {
+		parts = append(parts, plural(p.Nowhere, "1 redirect that leads nowhere", "redirects that lead nowhere"))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -143,7 +139,7 @@ func reportOptions(a *opened, dir string) (o report.Options, err error) {
 	o = report.Options{Dir: quoted(dir), Seed: a.seed, Origins: a.state.Origins, Now: time.Now(), Version: version,
 		Known: a.known, Fold: links.Fold, URLs: a.f.Counts().OfSite(), Holds: *a.state.Holds}
 	if !a.state.Finished {
-		o.Incomplete = unfinished(a.Archive, &a.state, a.f)
+		o.Incomplete = a.unfinished()
 	}
 	return o, nil
 }
@@ -215,15 +211,8 @@ func writeInto(path string, write func(io.Writer) error) error {
 }
 
 func reportError(err error, dir, out string) error {
-	var file *os.PathError
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, context.Canceled):
-		return exitWith(exitStopped, errors.New("stopped; "+out+" was not changed"), "curtsy report "+quoted(dir)+
-			" -o "+quoted(out))
-	case errors.As(err, &file):
+	if isA[*os.PathError](err) {
 		return exitWith(exitFailed, err, "-o with another FILE")
 	}
-	return archiveError(err, dir)
+	return stoppedError(err, dir, "stopped; "+out+" was not changed", "curtsy report "+quoted(dir)+" -o "+quoted(out))
 }

@@ -17,20 +17,13 @@ import (
 func resumeCmd(u *ui) *cobra.Command {
 	f := &crawlFlags{}
 	var asArchived bool
-	c := newCommand("resume DIR", func(cmd *cobra.Command, a []string) error {
+	return f.command("resume DIR", vars{"as-archived": &asArchived}, func(cmd *cobra.Command, a []string) error {
 		seed, c, err := f.again(u, cmd, a[0], asArchived)
 		if err != nil {
 			return err
 		}
 		return crawlAndMirror(u, f, &c, seed)
 	})
-	f.register(c)
-	asArchivedFlag(c, &asArchived)
-	return c
-}
-
-func asArchivedFlag(c *cobra.Command, asArchived *bool) {
-	flags(c.Flags(), vars{"as-archived": asArchived})
 }
 
 // again returns the seed of the crawl in an archive, and its settings overridden by those given

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
 	"go.etcd.io/bbolt"
 )
 
@@ -65,10 +64,8 @@ func TestProxyAndPaceOfAnArchiveAreConfirmed(t *testing.T) {
 				t.Fatal(err)
 			}
 			var said strings.Builder
-			f, cmd := &crawlFlags{}, &cobra.Command{Use: "resume"}
-			var asArchived bool
-			f.register(cmd)
-			asArchivedFlag(cmd, &asArchived)
+			f, asArchived := &crawlFlags{}, false
+			cmd := f.command("resume DIR", vars{"as-archived": &asArchived}, nil)
 			if err := cmd.ParseFlags(strings.Fields(c.args)); err != nil {
 				t.Fatal(err)
 			}

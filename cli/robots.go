@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -35,12 +34,12 @@ type robotsText struct {
 // robotsCmd reports what a robots.txt says about URLs, or in general.
 func robotsCmd(u *ui) *cobra.Command {
 	f := robotsFlags{agents: []string{"curtsy"}, dialect: "rfc9309"}
-	c := newCommand("robots FILE|URL [URL...]", func(c *cobra.Command, urls []string) error {
+	list := vars{"file": &f.file, "url": &f.url, "contact": &f.contact, "agent": &f.agents,
+		"dialect": &f.dialect, "json": &f.json, "check": &f.check, "strict": &f.strict}
+	c := newCommand("robots FILE|URL [URL...]", list, func(c *cobra.Command, urls []string) error {
 		return u.robots(c, f, urls)
 	})
 	c.Args = cobra.ArbitraryArgs
-	flags(c.Flags(), vars{"file": &f.file, "url": &f.url, "contact": &f.contact, "agent": &f.agents,
-		"dialect": &f.dialect, "json": &f.json, "check": &f.check, "strict": &f.strict})
 	return c
 }
 
@@ -67,9 +66,7 @@ func (u *ui) robots(c *cobra.Command, f robotsFlags, urls []string) error {
 		u.say("the robots.txt is over 500 KiB: the rules behind that are not read")
 	}
 	for _, url := range urls {
-		if err := q.ask(url); err != nil {
-			return err
-		}
+		q.ask(url)
 	}
 	if len(urls) == 0 && f.file != "-" {
 		if err := q.askStdin(); err != nil {
@@ -81,9 +78,7 @@ func (u *ui) robots(c *cobra.Command, f robotsFlags, urls []string) error {
 		return exitWith(exitFailed, fmt.Errorf("%s of %d disallowed", legible.Count(q.denied, "URL"), q.asked), "")
 	case q.asked > 0:
 	case f.json:
-		if err := u.json(robotsSummary(q.rules)); err != nil {
-			return err
-		}
+		u.json(robotsSummary(q.rules))
 	default:
 		u.robotsReport(q.rules, text)
 	}
@@ -185,9 +180,7 @@ func (q *robotsQuestions) askStdin() error {
 			if err := sameHost(q.flags.url, url); err != nil {
 				return err
 			}
-			if err := q.ask(url); err != nil {
-				return err
-			}
+			q.ask(url)
 		}
 		if err == io.EOF {
 			return nil
@@ -208,7 +201,7 @@ type robotsAnswer struct {
 }
 
 // ask answers for a URL.
-func (q *robotsQuestions) ask(url string) error {
+func (q *robotsQuestions) ask(url string) {
 	v := q.rules.Verdict(rawTarget(url))
 	q.asked++
 	if !v.Allow {
@@ -216,7 +209,8 @@ func (q *robotsQuestions) ask(url string) error {
 	}
 	said := usage.Summarize(q.rules.Usage(rawTarget(url)))
 	if q.flags.json {
-		return q.u.json(robotsAnswer{url, v.Allow, v.Line, v.Rule, v.Group, v.Differs, said})
+		q.u.json(robotsAnswer{url, v.Allow, v.Line, v.Rule, v.Group, v.Differs, said})
+		return
 	}
 	word := "allowed "
 	if !v.Allow {
@@ -224,7 +218,6 @@ func (q *robotsQuestions) ask(url string) error {
 	}
 	q.u.print("%-10s  %s  (%s)", word, url, verdictText(v))
 	q.u.printUsage("  use: ", said)
-	return nil
 }
 
 // printUsage prints the usage statements, one per line.
@@ -238,10 +231,9 @@ func (u *ui) printUsage(label string, said usage.Summary) {
 			text += ", superseded"
 		}
 		if s.Line > 0 {
-			u.print("%s%s  (%s, line %d: %s)", label, text, s.Source, s.Line, s.Text)
-		} else {
-			u.print("%s%s  (%s: %s)", label, text, s.Source, s.Text)
+			s.Source += fmt.Sprintf(", line %d", s.Line)
 		}
+		u.print("%s%s  (%s: %s)", label, text, s.Source, s.Text)
 	}
 	for _, url := range said.Licenses {
 		u.print("%slicense %s", label, url)
@@ -289,6 +281,3 @@ func rawTarget(url string) string {
 	}
 	return rest[i:]
 }
-
-// seconds converts a duration for JSON.
-func seconds(d time.Duration) float64 { return d.Seconds() }

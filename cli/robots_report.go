@@ -58,7 +58,7 @@ func robotsSummary(r *rules.Robots) robotsFacts {
 		f.Groups = append(f.Groups, groupFacts(g))
 	}
 	if d, _, ok := r.CrawlDelay(); ok {
-		s := seconds(d)
+		s := d.Seconds()
 		f.CrawlDelay = &s
 	}
 	for _, s := range r.Sitemaps() {
@@ -69,7 +69,7 @@ func robotsSummary(r *rules.Robots) robotsFacts {
 		f.CleanParams = append(f.CleanParams, paramText(p))
 	}
 	if p := r.Pace(); p.RateLine != 0 {
-		f.RequestRate = &requestRate{p.Requests, seconds(p.Per)}
+		f.RequestRate = &requestRate{p.Requests, p.Per.Seconds()}
 	}
 	if v, ok := r.VisitTime(); ok {
 		f.VisitTime = &visitTime{clock(v.Start), clock(v.End)}
@@ -80,7 +80,7 @@ func robotsSummary(r *rules.Robots) robotsFacts {
 func groupFacts(g rules.Group) robotsGroup {
 	f := robotsGroup{Line: g.Line, Agents: orEmpty(g.Agents), Rules: orEmpty(g.Rules)}
 	if d, _, ok := g.CrawlDelay(); ok {
-		s := seconds(d)
+		s := d.Seconds()
 		f.CrawlDelay = &s
 	}
 	for _, r := range g.Usage {

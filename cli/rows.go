@@ -32,7 +32,7 @@ func newRows(u *ui, format string, columns []column) (rowWriter, error) {
 		w := &csvRows{csv.NewWriter(u.out)}
 		return w, w.w.Write(columnNames(columns))
 	case "json":
-		return jsonRows{u}, nil
+		return jsonRows{u.out}, nil
 	}
 	return nil, usagef("--format csv", "no format %q: want table, csv or json", format)
 }
@@ -45,9 +45,9 @@ func columnNames(columns []column) []string {
 	return names
 }
 
-type jsonRows struct{ u *ui }
+type jsonRows struct{ out *dataWriter }
 
-func (w jsonRows) write(v any, _ []string) error { return w.u.json(v) }
+func (w jsonRows) write(v any, _ []string) error { return w.out.json(v) }
 func (w jsonRows) close() error                  { return nil }
 
 type csvRows struct{ w *csv.Writer }

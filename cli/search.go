@@ -31,7 +31,8 @@ type searchFlags struct {
 
 func searchCmd(u *ui) *cobra.Command {
 	f := &searchFlags{limit: 10, page: 1}
-	c := newCommand("search DIR QUERY...", u.runs(func(ctx context.Context, a []string) error {
+	list := vars{"limit": &f.limit, "page": &f.page, "lang": &f.lang, "json": &f.json}
+	return newCommand("search DIR QUERY...", list, u.runs(func(ctx context.Context, a []string) error {
 		if f.limit < 1 || f.limit > search.MaxLimit {
 			return usagef("--limit 10", "--limit %d: from 1 to %d", f.limit, search.MaxLimit)
 		}
@@ -40,8 +41,6 @@ func searchCmd(u *ui) *cobra.Command {
 		}
 		return searchArchive(ctx, u, f, a[0], strings.ReplaceAll(strings.Join(a[1:], " "), notWord, ""))
 	}))
-	flags(c.Flags(), vars{"limit": &f.limit, "page": &f.page, "lang": &f.lang, "json": &f.json})
-	return c
 }
 
 // notWord marks a word to be excluded while the command line is parsed, so that it is not taken
@@ -80,13 +79,10 @@ func searchArchive(ctx context.Context, u *ui, f *searchFlags, dir, query string
 		return indexError(err, dir, query)
 	}
 	for i := range hits {
-		if f.json {
-			err = u.json(hitJSON(&hits[i]))
+		if h := &hits[i]; f.json {
+			u.json(hit{h.URL, h.Title, h.Lang, h.Captured.UTC(), h.Snippet.Text, h.Score, h.Rank})
 		} else {
-			u.printHit(&hits[i])
-		}
-		if err != nil {
-			return err
+			u.printHit(h)
 		}
 	}
 	switch last := skip + len(hits); {
@@ -208,21 +204,11 @@ type hit struct {
 	Rank     int       `json:"rank"`
 }
 
-func hitJSON(h *search.Hit) hit {
-	return hit{h.URL, h.Title, h.Lang, h.Captured.UTC(), h.Snippet.Text, h.Score, h.Rank}
-}
-
-// Escape sequences for matches (ECMA-48 §8.3.117).
-const (
-	bold  = "\x1b[1m"
-	plain = "\x1b[0m"
-)
-
 // printHit prints a hit for people. Text of a page is cleaned before escape sequences are
 // added.
 func (u *ui) printHit(h *search.Hit) {
 	on, off := "", ""
-	if lookOf(u.out.w).colours {
+	if hasColours(u.out.w) {
 		on, off = bold, plain
 	}
 	var b strings.Builder

@@ -31,9 +31,9 @@ type serveFlags struct {
 
 func serveCmd(u *ui) *cobra.Command {
 	f := &serveFlags{listen: "127.0.0.1:8600"}
-	c := newCommand("serve DIR...", u.runs(func(ctx context.Context, a []string) error { return serve(ctx, u, f, a) }))
-	flags(c.Flags(), vars{"listen": &f.listen, "no-scripts": &f.noScripts, "open": &f.open, "public": &f.public})
-	return c
+	list := vars{"listen": &f.listen, "no-scripts": &f.noScripts, "open": &f.open, "public": &f.public}
+	return newCommand("serve DIR...", list,
+		u.runs(func(ctx context.Context, a []string) error { return serve(ctx, u, f, a) }))
 }
 
 // serveMemory is the soft memory limit of a server: up to 96 MiB of documents are rewritten in
@@ -52,8 +52,7 @@ func bounded(a *storage.Archive, octets, ofURL int64) (restore func()) {
 }
 
 // serve serves archives until it is stopped.
-func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) (err error) {
-	defer storage.Guard(&err)()
+func serve(ctx context.Context, u *ui, f *serveFlags, dirs []string) error {
 	if u.host == nil && os.Getenv("GOMEMLIMIT") == "" {
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(serveMemory))
 	}

@@ -19,16 +19,10 @@ type texts struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	mu      sync.Mutex
-	reads   catalog.Progress // progress of the first update
-	ready   bool             // the first update is done
-	failed  error
-	version int // number of updates of the index
-
-	using    sync.RWMutex     // read-locked while searcher is in use
-	searcher *search.Searcher // for an edition
-	of       *edition
-	at       int // version
+	mu     sync.Mutex
+	reads  catalog.Progress // progress of the first update
+	ready  bool             // the first update is done
+	failed error
 }
 
 // followEvery is the interval of checks for new visits. If an update takes long, the pause is
@@ -66,9 +60,6 @@ func followTexts(ctx context.Context, s *shelf) *texts {
 func (t *texts) close() {
 	t.stop()
 	<-t.done
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.drop()
 }
 
 // update adds new texts to the index.
@@ -101,7 +92,7 @@ func (t *texts) note(err error) bool {
 	if err != nil && t.failed == nil {
 		t.s.u.say("the search of %s is not up to date: %v", t.s.dir, err)
 	}
-	t.failed, t.ready, t.version = err, t.ready || err == nil, t.version+1
+	t.failed, t.ready = err, t.ready || err == nil
 	return true
 }
 
@@ -114,42 +105,25 @@ func (t *texts) find(ctx context.Context, query string, skip, limit int) (hits [
 		return nil, 0, "", err
 	}
 	defer t.s.giveBack(e)
-	x, note, err := t.open(ctx, e)
+	note = t.lacking()
+	x, err := search.Attach(ctx, t.s.catalog, e.Archive, searchOptions(t.s.u))
 	if err != nil {
 		return nil, 0, note, err
 	}
-	defer t.using.RUnlock()
+	defer x.Close() // nothing was written
 	found, err := x.Search(ctx, search.Query{Text: query, Skip: skip, Limit: limit})
 	return found.Hits, found.Total, note, err
 }
 
-// open returns the searcher of an edition, to be unlocked after use; note says what the index
-// lacks.
-func (t *texts) open(ctx context.Context, e *edition) (x *search.Searcher, note string, err error) {
+// lacking says what the index lacks.
+func (t *texts) lacking() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case t.failed != nil:
-		note = fmt.Sprintf("The index is not up to date: %v.", t.failed)
+		return fmt.Sprintf("The index is not up to date: %v.", t.failed)
 	case !t.ready:
-		note = fmt.Sprintf("The index is being built: %d of %d texts are read.", t.reads.Done, t.reads.Total)
+		return fmt.Sprintf("The index is being built: %d of %d texts are read.", t.reads.Done, t.reads.Total)
 	}
-	if t.searcher == nil || t.of != e || t.at != t.version || !t.ready {
-		t.drop()
-		if t.searcher, err = search.Attach(ctx, t.s.catalog, e.Archive, searchOptions(t.s.u)); err != nil {
-			return nil, note, err
-		}
-		t.of, t.at = e, t.version
-	}
-	t.using.RLock()
-	return t.searcher, note, nil
-}
-
-func (t *texts) drop() {
-	t.using.Lock()
-	defer t.using.Unlock()
-	if t.searcher != nil {
-		_ = t.searcher.Close() // nothing was written
-	}
-	t.searcher = nil
+	return ""
 }

@@ -29,27 +29,26 @@ type sitemapFacts struct {
 func sitemapCmd(u *ui) *cobra.Command {
 	var base, contact string
 	var asJSON, strict bool
-	c := newCommand("sitemap FILE|URL", func(c *cobra.Command, a []string) error {
-		in := func() (io.ReadCloser, error) { return u.openSitemap(c, a[0], contact) }
-		return u.sitemap(a[0], base, asJSON, strict, in)
+	list := vars{"base": &base, "contact": &contact, "json": &asJSON, "strict": &strict}
+	return newCommand("sitemap FILE|URL", list, func(c *cobra.Command, a []string) error {
+		scope, err := sitemapScope(a[0], base)
+		if err != nil {
+			return err
+		}
+		in, err := u.openSitemap(c, a[0], contact)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		return u.sitemap(a[0], in, scope, base != "", asJSON, strict)
 	})
-	flags(c.Flags(), vars{"base": &base, "contact": &contact, "json": &asJSON, "strict": &strict})
-	return c
 }
 
-func (u *ui) sitemap(name, base string, asJSON, strict bool, open func() (io.ReadCloser, error)) error {
-	scope, err := sitemapScope(name, base)
-	if err != nil {
-		return err
-	}
-	in, err := open()
-	if err != nil {
-		return err
-	}
-	defer in.Close()
+// sitemap prints a sitemap; with only, without the URLs of other origins than that of scope.
+func (u *ui) sitemap(name string, in io.Reader, scope weburl.URL, only, asJSON, strict bool) error {
 	f := sitemapFacts{URLs: []string{}, Children: []string{}, LastMod: map[string]time.Time{}}
 	sum, err := sitemap.Read(in, scope, func(e sitemap.Entry, child bool) error {
-		if e.Alternate || base != "" && weburl.FromCanonical(e.Loc).Origin() != scope.Origin() {
+		if e.Alternate || only && weburl.FromCanonical(e.Loc).Origin() != scope.Origin() {
 			return nil
 		}
 		if !e.LastMod.IsZero() {
@@ -68,9 +67,7 @@ func (u *ui) sitemap(name, base string, asJSON, strict bool, open func() (io.Rea
 	}
 	f.Type, f.OutOfScope, f.Bad, f.Truncated = sum.Kind, sum.OutOfScope, sum.Bad, sum.Truncated
 	if asJSON {
-		if err := u.json(f); err != nil {
-			return err
-		}
+		u.json(f)
 	} else {
 		u.sitemapReport(name, f, sum)
 	}

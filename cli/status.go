@@ -22,7 +22,8 @@ import (
 
 func statusCmd(u *ui) *cobra.Command {
 	var asJSON, watching bool
-	c := newCommand("status DIR...", func(_ *cobra.Command, a []string) error {
+	list := vars{"json": &asJSON, "watch": &watching}
+	return newCommand("status DIR...", list, func(_ *cobra.Command, a []string) error {
 		if watching {
 			ctx, release := u.until()
 			defer release()
@@ -43,13 +44,12 @@ func statusCmd(u *ui) *cobra.Command {
 			return archiveError(err, a[0])
 		}
 		if asJSON {
-			return u.json(inSeconds("", s))
+			u.json(inSeconds("", s))
+		} else {
+			printStatus(u, s)
 		}
-		printStatus(u, s)
 		return nil
 	})
-	flags(c.Flags(), vars{"json": &asJSON, "watch": &watching})
-	return c
 }
 
 // statusLines prints a JSON object for each archive. It returns the error of an archive that
@@ -62,9 +62,7 @@ func statusLines(u *ui, dirs []string) (failed error) {
 			failed = err
 			continue
 		}
-		if err := u.json(inSeconds(dir, s)); err != nil {
-			return err
-		}
+		u.json(inSeconds(dir, s))
 	}
 	if failed != nil {
 		return exitWith(exitFailed, errors.New("not every archive could be read"), "curtsy verify DIR")
@@ -97,7 +95,7 @@ func inSeconds(dir string, s status.Status) any {
 		status.Status
 		ElapsedSeconds float64 `json:"elapsed_seconds"`
 		LeftSeconds    float64 `json:"left_seconds,omitempty"` // 0: unknown
-	}{dir, s, seconds(s.Elapsed), seconds(s.Left)}
+	}{dir, s, s.Elapsed.Seconds(), s.Left.Seconds()}
 }
 
 func printStatus(u *ui, s status.Status) {

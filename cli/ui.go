@@ -53,21 +53,21 @@ func (u *ui) say(format string, args ...any) {
 // from the network or an archive cannot look like a message of this program.
 func (u *ui) tell(format string, args ...any) {
 	text := strings.TrimRight(clean(fmt.Sprintf(format, args...)), "\n")
-	fmt.Fprintln(u.lines(), strings.ReplaceAll(text, "\n", "\n    "))
+	fmt.Fprintln(lineWriter{u}, strings.ReplaceAll(text, "\n", "\n    "))
 }
 
-// lines returns the writer for complete lines of messages: above the drawn lines.
-func (u *ui) lines() io.Writer { return lineWriter{u} }
-
+// lineWriter writes complete lines of messages above the drawn lines, made safe for a terminal.
 type lineWriter struct{ u *ui }
 
-func (l lineWriter) Write(b []byte) (int, error) {
+func (l lineWriter) Write(b []byte) (n int, err error) {
+	text := clean(strings.ToValidUTF8(string(b), "\ufffd"))
 	l.u.mu.Lock()
 	defer l.u.mu.Unlock()
 	if l.u.live != nil {
-		return len(b), l.u.live.draw(b)
+		return len(b), l.u.live.draw(text)
 	}
-	return l.u.err.Write(b)
+	_, err = io.WriteString(l.u.err, text)
+	return len(b), err
 }
 
 // print prints a line of data; line breaks in values are escaped. Write errors are reported at
@@ -76,17 +76,8 @@ func (u *ui) print(format string, args ...any) {
 	fmt.Fprintln(u.out, oneLine(fmt.Sprintf(format, args...)))
 }
 
-// json prints v as JSON on a line of data, with hidden characters escaped.
-func (u *ui) json(v any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return err
-	}
-	_, _ = u.out.Write(legible.JSON(b.Bytes()))
-	return nil
-}
+// json prints v as JSON on a line of data. Errors are reported at the end.
+func (u *ui) json(v any) { _ = u.out.json(v) }
 
 // dataWriter is stdout. It remembers the first error, because a command whose output is lost
 // has failed.
@@ -104,11 +95,33 @@ func (d *dataWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
+func (d *dataWriter) json(v any) error {
+	line, err := jsonLine(v)
+	if err != nil {
+		d.err = cmp.Or(d.err, exitWith(exitFailed, err, ""))
+		return d.err
+	}
+	_, err = d.Write(line)
+	return err
+}
+
+// jsonLine returns v as JSON on a line, with hidden characters escaped.
+func jsonLine(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return legible.JSON(b.Bytes()), err
+}
+
 // failure returns an error if data was lost. A reader that closes the pipe early, such as head,
 // is not an error.
 func (d *dataWriter) failure() error {
-	if d.err == nil || errors.Is(d.err, syscall.EPIPE) {
+	switch {
+	case d.err == nil || errors.Is(d.err, syscall.EPIPE):
 		return nil
+	case isA[*exitError](d.err): // a value that cannot be written as JSON
+		return d.err
 	}
 	return exitWith(exitFailed, fmt.Errorf("the output cannot be written: %w", d.err),
 		"another destination, then the same command again")
@@ -131,11 +144,16 @@ func (u *ui) zone() *time.Location {
 }
 
 // time formats a time for people, with its zone.
-func (u *ui) time(t time.Time) string { return timeIn(t, u.zone()) }
+func (u *ui) time(t time.Time) string { return t.In(u.zone()).Format("2006-01-02 15:04:05 MST") }
 
-func timeIn(t time.Time, zone *time.Location) string {
-	return t.In(zone).Format("2006-01-02 15:04:05 MST")
-}
+// Escape sequences for the look of text (ECMA-48 §8.3.117).
+const (
+	plain = "\x1b[0m"
+	bold  = "\x1b[1m"
+	dim   = "\x1b[2m"
+	red   = "\x1b[31m"
+	green = "\x1b[32m"
+)
 
 // stateWord returns the word for a state in messages: disregarded is "skipped".
 func stateWord(state string) string {
@@ -158,6 +176,30 @@ func byCount(m map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
 		return cmp.Or(m[b]-m[a], strings.Compare(a, b))
 	})
+}
+
+// counted is a number of things.
+type counted struct {
+	n    int
+	what string
+}
+
+// some formats the numbers that are not zero.
+func some(list []counted) (texts []string) {
+	for _, c := range list {
+		if c.n > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	return texts
+}
+
+// plural formats a number of things: one, or "n many".
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // none formats a number in a sentence.

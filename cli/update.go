@@ -31,7 +31,9 @@ func updateCmd(u *ui) *cobra.Command {
 	f, g := &crawlFlags{}, &updateFlags{}
 	var asArchived bool
 	var dir string
-	c := newCommand("update DIR|URL", func(cmd *cobra.Command, a []string) error {
+	list := vars{"archive": &dir, "older-than": &g.olderThan, "auto": &g.auto, "only": &g.only, "if-older": &g.ifOlder,
+		"as-archived": &asArchived}
+	c := f.command("update DIR|URL", list, func(cmd *cobra.Command, a []string) error {
 		if isURL(a[0]) {
 			seed, err := seedURL(a[0])
 			if err != nil {
@@ -60,10 +62,6 @@ func updateCmd(u *ui) *cobra.Command {
 		}
 		return crawlAndMirror(u, f, &c, seed)
 	})
-	f.register(c)
-	asArchivedFlag(c, &asArchived)
-	flags(c.Flags(), vars{"archive": &dir, "older-than": &g.olderThan, "auto": &g.auto, "only": &g.only,
-		"if-older": &g.ifOlder})
 	c.MarkFlagsMutuallyExclusive("older-than", "auto")
 	return c
 }
@@ -120,19 +118,13 @@ func (f *crawlFlags) roundEnd(u *ui, dir string) (err error) {
 		k[changes.Moved], k[changes.Suspect], k[changes.Unreachable], r.Counts.OfSite().Queued(),
 		s.Bytes - s.Round.Bytes, took.Seconds()}
 	if f.json {
-		return u.json(j)
+		u.json(j)
+		return nil
 	}
-	parts := []string{fmt.Sprintf("%d visited", j.Visited), fmt.Sprintf("%d new", j.New),
-		fmt.Sprintf("%d changed", j.Changed), fmt.Sprintf("%d same", j.Same)}
-	for _, kind := range []changes.Kind{changes.Gone, changes.Back, changes.Moved, changes.Suspect,
-		changes.Unreachable} {
-		if k[kind] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", k[kind], kind))
-		}
-	}
-	if j.Queued > 0 {
-		parts = append(parts, fmt.Sprintf("%d queued", j.Queued))
-	}
+	visited := fmt.Sprintf("%d visited, %d new, %d changed, %d same", j.Visited, j.New, j.Changed, j.Same)
+	parts := append([]string{visited},
+		some([]counted{{j.Gone, "gone"}, {j.Back, "back"}, {j.Moved, "moved"}, {j.Suspect, "suspect"},
+			{j.Unreachable, "unreachable"}, {j.Queued, "queued"}})...)
 	u.say("round %d %s: %s; %s in %s", j.Round, j.State, strings.Join(parts, ", "), legible.Bytes(j.Bytes),
 		took.Round(time.Millisecond))
 	return nil

@@ -188,9 +188,6 @@ func patternError(key, pattern string, err error) error {
 
 // globExpression converts a glob to a regular expression.
 func globExpression(glob string) string {
-	re := regexp.QuoteMeta(glob)
-	re = strings.ReplaceAll(re, `\*\*`, ".*")
-	re = strings.ReplaceAll(re, `\*`, ".*")
-	re = strings.ReplaceAll(re, `\?`, ".")
+	re := strings.NewReplacer(`\*\*`, ".*", `\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(glob))
 	return strings.TrimPrefix(re, ".*") + "$"
 }

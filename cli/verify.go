@@ -21,7 +21,8 @@ import (
 
 func verifyCmd(u *ui) *cobra.Command {
 	var asJSON, repair bool
-	c := newCommand("verify DIR|FILE.wacz", func(_ *cobra.Command, a []string) error {
+	list := vars{"json": &asJSON, "repair": &repair}
+	return newCommand("verify DIR|FILE.wacz", list, func(_ *cobra.Command, a []string) error {
 		if strings.HasSuffix(strings.ToLower(a[0]), ".wacz") {
 			if repair {
 				return usagef("curtsy verify "+quoted(a[0]), "--repair is for archives, not for a WACZ")
@@ -39,9 +40,7 @@ func verifyCmd(u *ui) *cobra.Command {
 		})
 		bar.close()
 		if r != nil {
-			if e := printReport(u, r, asJSON); e != nil {
-				return e
-			}
+			printReport(u, r, asJSON)
 		}
 		if err != nil {
 			return archiveError(err, a[0])
@@ -52,8 +51,6 @@ func verifyCmd(u *ui) *cobra.Command {
 		}
 		return nil
 	})
-	flags(c.Flags(), vars{"json": &asJSON, "repair": &repair})
-	return c
 }
 
 // verifyWACZ checks a WACZ.
@@ -63,7 +60,7 @@ func verifyWACZ(u *ui, path string, asJSON bool) error {
 		return fileError(err)
 	}
 	if asJSON {
-		err = u.json(r)
+		u.json(r)
 	} else {
 		for _, p := range r.Problems {
 			u.print("%s: %s", p.File, p.What)
@@ -75,16 +72,17 @@ func verifyWACZ(u *ui, path string, asJSON bool) error {
 		u.print("%s, %s, %s in the index: %s; %s", legible.Count(r.Files, "file"), legible.Count(r.Records, "record"),
 			legible.Count(r.Lines, "line"), legible.Count(len(r.Problems), "problem"), signed)
 	}
-	if err == nil && len(r.Problems) > 0 {
-		err = exitWith(exitDamaged, fmt.Errorf("%s: %s", path, legible.Count(len(r.Problems), "problem")), "")
+	if len(r.Problems) > 0 {
+		return exitWith(exitDamaged, fmt.Errorf("%s: %s", path, legible.Count(len(r.Problems), "problem")), "")
 	}
-	return err
+	return nil
 }
 
-func printReport(u *ui, r *storage.Report, asJSON bool) error {
+func printReport(u *ui, r *storage.Report, asJSON bool) {
 	if asJSON {
 		r.Problems = orEmpty(r.Problems)
-		return u.json(r)
+		u.json(r)
+		return
 	}
 	for _, p := range r.Problems {
 		at := p.File
@@ -108,7 +106,6 @@ func printReport(u *ui, r *storage.Report, asJSON bool) error {
 	}
 	u.print("%s, %s of %s, %s: %s", legible.Count(r.Segments, "segment"), legible.Count(r.Records, "record"),
 		legible.Count(r.Visits, "visit"), legible.Bytes(r.Bytes), legible.Count(len(r.Problems), "problem"))
-	return nil
 }
 
 // mendHint returns the hint for what verify found. Repair does not change linked files, which

@@ -21,10 +21,11 @@ type versionInfo struct {
 
 func versionCmd(u *ui) *cobra.Command {
 	var asJSON bool
-	c := newCommand("version", func(*cobra.Command, []string) error {
+	return newCommand("version", vars{"json": &asJSON}, func(*cobra.Command, []string) error {
 		v := readVersion()
 		if asJSON {
-			return u.json(v)
+			u.json(v)
+			return nil
 		}
 		commit := cmp.Or(v.Commit, "unknown")
 		if v.Modified {
@@ -35,8 +36,6 @@ func versionCmd(u *ui) *cobra.Command {
 		u.print("%s %s/%s", v.Go, v.OS, v.Arch)
 		return nil
 	})
-	flags(c.Flags(), vars{"json": &asJSON})
-	return c
 }
 
 // readVersion reads the build information of the program.
