@@ -467,26 +467,6 @@ func readBlock(w *warc.Reader, h *warc.Header, read func(block io.Reader) error)
 
 var errPayload = errors.New("payload digest differs")
 
-// payloadSum is the result of reading a payload.
-type payloadSum struct {
-	digest   string // SHA-256, as in a visit
-	labelled string // in the algorithm of the record's label
-	n        int64
-}
-
-// sumPayload reads a payload; on error the result covers what was read.
-func sumPayload(body io.Reader, label string) (payloadSum, error) {
-	h, labelled := warc.NewLabelled(""), warc.NewLabelled(label)
-	w := io.Writer(h)
-	if labelled.Size() != h.Size() {
-		w = io.MultiWriter(h, labelled)
-	} else {
-		labelled = h
-	}
-	n, err := io.Copy(w, body)
-	return payloadSum{h.String(), labelled.String(), n}, err
-}
-
 func checkPayload(block io.Reader, h *warc.Header, visit *crawllog.Visit) error {
 	label := h.PayloadDigest
 	if label == "" && IsLink(visit.Record.Segment) {
@@ -499,16 +479,15 @@ func checkPayload(block io.Reader, h *warc.Header, visit *crawllog.Visit) error 
 	if err != nil {
 		return nil // a head that cannot be parsed; the block digest still protects it
 	}
-	got, err := sumPayload(resp.Body, label)
+	own, labelled, n, err := warc.SumBoth(resp.Body, label)
 	if err != nil && visit.Truncated == "" {
 		return err
 	}
-	if got.n != visit.Length || got.labelled != label {
-		return fmt.Errorf("%w: %d bytes, %s; the record says %d bytes, %s", errPayload, got.n, got.labelled,
-			visit.Length, label)
+	if n != visit.Length || labelled.String() != label {
+		return fmt.Errorf("%w: %d bytes, %s; the record says %d bytes, %s", errPayload, n, labelled, visit.Length, label)
 	}
-	if got.digest != visit.Digest && got.labelled != visit.Digest { // archives of schema 5 may have only SHA-1
-		return fmt.Errorf("%w: %s; crawl.db says %s", errPayload, got.digest, visit.Digest)
+	if own.String() != visit.Digest && label != visit.Digest { // archives of schema 5 may have only SHA-1
+		return fmt.Errorf("%w: %s; crawl.db says %s", errPayload, own, visit.Digest)
 	}
 	return nil
 }

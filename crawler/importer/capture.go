@@ -185,12 +185,7 @@ func (a *assembler) payload(m *made, frame http1.Frame) error {
 	if frame.Chunked {
 		payload = http1.Dechunk(nil, body())
 	}
-	own, theirs := warc.NewLabelled(""), warc.NewLabelled(p.PayloadDigest)
-	w := io.MultiWriter(own, theirs)
-	if p.PayloadDigest == "" || theirs.Size() == own.Size() {
-		w, theirs = own, own
-	}
-	n, err := io.Copy(w, payload)
+	own, theirs, n, err := warc.SumBoth(payload, p.PayloadDigest)
 	switch {
 	case err != nil && !frame.Chunked:
 		return err
