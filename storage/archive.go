@@ -131,10 +131,8 @@ type Archive struct {
 	// used counts transactions, weighted by how much of crawl.db they read; see release.
 	used atomic.Int64
 	broken
-	// readers pools warc.Readers for their buffers.
-	readers sync.Pool
-	opened  openedSegments
-	facts   sidecars
+	opened openedSegments
+	facts  sidecars
 }
 
 // broken says what of an open archive no longer works.
@@ -166,7 +164,7 @@ func Open(dir string, o Options) (a *Archive, err error) {
 		return nil, err
 	}
 	defer d.closeOn(&err)
-	for _, step := range []func() error{d.lockToWrite, d.neverLost, d.begin} {
+	for _, step := range []func() error{func() error { return d.lock(true) }, d.neverLost, d.begin} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -259,7 +257,7 @@ func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive
 		if readOnly {
 			return a, a.view(a.check)
 		}
-		if err := errors.Join(a.db.Close(), d.unseal()); err != nil {
+		if err := errors.Join(a.db.Close(), d.remove(sealName)); err != nil {
 			return a, err
 		}
 	}

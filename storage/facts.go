@@ -3,11 +3,9 @@ package storage
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"hash/crc32"
 	"hash/fnv"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"sort"
@@ -222,10 +220,7 @@ func (a *Archive) appendTo(s *sidecar, segment string) bool {
 // openSidecar opens or creates a sidecar for writing.
 func (d *directory) openSidecar(name string) (*os.File, error) {
 	if d.facts == nil {
-		if err := d.root.Mkdir(factsDir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		if err := d.openSub(factsDir, &d.facts); err != nil {
+		if err := d.makeSub(factsDir, &d.facts); err != nil {
 			return nil, err
 		}
 	}

@@ -98,20 +98,26 @@ func (a *Archive) records(at *crawllog.Record) (w *warc.Reader, done func() erro
 	if err != nil {
 		return nil, nil, err
 	}
-	section := io.NewSectionReader(f.file, at.Offset, at.Length)
-	w, _ = a.readers.Get().(*warc.Reader)
-	if w == nil {
-		w = warc.NewReader(section, at.Offset)
-	}
-	w.Reset(section, at.Offset)
-	w.Any = f.foreign
+	w, free := readerOf(f.file, at.Extents()[0], f.foreign)
 	return w, sync.OnceValue(func() error {
-		a.readers.Put(w)
+		free()
 		if f.stays {
 			return nil
 		}
 		return f.file.Close()
 	}), nil
+}
+
+// readers pools warc.Readers for their buffers.
+var warcReaders = sync.Pool{New: func() any { return warc.NewReader(nil, 0) }}
+
+// readerOf returns a reader of a part of a segment or, if it is foreign, of a linked file. free must be called
+// at the end.
+func readerOf(f io.ReaderAt, x crawllog.Extent, foreign bool) (w *warc.Reader, free func()) {
+	w = warcReaders.Get().(*warc.Reader)
+	w.Reset(io.NewSectionReader(f, x.Offset, x.Length), x.Offset)
+	w.Any = foreign
+	return w, func() { warcReaders.Put(w) }
 }
 
 // IsRecordOf reports whether a record is the first of a visit. In a linked file its URL may be written
