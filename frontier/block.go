@@ -58,19 +58,11 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// decodeSealed decodes a block with its checksum, as stored in crawl.db.
-func (f *Frontier) decodeSealed(key, sealed []byte) ([]Link, error) {
+// decodeBlock decodes a block with its checksum, as stored in crawl.db. Class and host are part of the key.
+func (f *Frontier) decodeBlock(key, sealed []byte) ([]Link, error) {
 	b, ok := sum.Open(key, sealed)
-	if !ok {
-		return nil, ErrCorrupt
-	}
-	return f.decodeBlock(b)
-}
-
-// decodeBlock decodes a block. Class and host are part of the key.
-func (f *Frontier) decodeBlock(b []byte) ([]Link, error) {
 	r, n := readBlock(b)
-	if n > blockSize {
+	if !ok || n > blockSize {
 		return nil, ErrCorrupt
 	}
 	links := make([]Link, n)

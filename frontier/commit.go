@@ -261,8 +261,7 @@ func (f *Frontier) putQueues(top *bbolt.Bucket) error {
 		}
 		q := f.queues[key]
 		if q == nil {
-			q = &queue{key: key, next: position{host: key.host, class: key.class}}
-			q.mark = q.next
+			q = &queue{next: position{queueKey: key}, mark: position{queueKey: key}}
 			f.queues[key] = q
 		}
 		q.dirty = true
@@ -325,7 +324,7 @@ func (f *Frontier) requeue(top *bbolt.Bucket, id uint64, attempts int) error {
 
 // markOf returns the id at which a restart begins in the queue of p.
 func (f *Frontier) markOf(p position) uint64 {
-	q := f.queues[queueKey{p.host, p.class}]
+	q := f.queues[p.queueKey]
 	if q == nil {
 		return 0
 	}

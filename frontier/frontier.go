@@ -81,7 +81,7 @@ type View func(func(*bbolt.Tx) error) error
 // concurrent use; Add, Finish, Retry, Flush and Publish must only be called by the committer.
 type Frontier struct {
 	view   View
-	isRead bool // opened by OpenRead
+	isRead bool // for look-ups only
 	k0, k1 uint64
 	seen   *seenSet
 	mu     sync.RWMutex // guards what follows
@@ -178,21 +178,15 @@ var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, b
 	bucketReasons, bucketHosts, bucketTally}
 
 // Open loads the frontier that view reads. key is the archive's secret key for fingerprints, so that no
-// site can choose URLs with colliding ones.
-func Open(view View, key [16]byte) (*Frontier, error) {
+// site can choose URLs with colliding ones. A frontier that is only read is for look-ups: data on URLs is
+// read when it is needed, and nothing can be added to it or taken from it.
+func Open(view View, key [16]byte, isRead bool) (*Frontier, error) {
 	f := newFrontier(view, key)
-	if err := view(f.load); err != nil {
-		return nil, fmt.Errorf("frontier: %w", err)
+	load := f.load
+	if f.isRead = isRead; isRead {
+		load = f.loadTotals
 	}
-	return f, nil
-}
-
-// OpenRead opens a frontier for look-ups only: data on URLs is read when it is needed. Nothing can be
-// added to it or taken from it.
-func OpenRead(view View, key [16]byte) (*Frontier, error) {
-	f := newFrontier(view, key)
-	f.isRead = true
-	if err := view(f.loadTotals); err != nil {
+	if err := view(load); err != nil {
 		return nil, fmt.Errorf("frontier: %w", err)
 	}
 	return f, nil
@@ -409,6 +403,6 @@ func (f *Frontier) Retry(e *Entry, due time.Time) {
 // then.
 func (f *Frontier) release(e *Entry) {
 	if e.retry == nil {
-		f.queues[queueKey{e.at.host, e.at.class}].settle(e.at)
+		f.queues[e.at.queueKey].settle(e.at)
 	}
 }

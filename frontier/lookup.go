@@ -135,9 +135,8 @@ func (f *Frontier) loadQueue(k, v []byte) error {
 		return ErrCorrupt
 	}
 	d := decoder{b: v[8:]}
-	key := queueKey{binary.BigEndian.Uint32(k), Class(k[4])}
-	at := position{host: key.host, class: key.class, first: binary.BigEndian.Uint64(v), index: int(d.uvarint())}
-	f.queues[key] = &queue{key: key, next: at, mark: at, waiting: int(d.uvarint())}
+	at := position{queueKey{binary.BigEndian.Uint32(k), Class(k[4])}, binary.BigEndian.Uint64(v), int(d.uvarint())}
+	f.queues[at.queueKey] = &queue{next: at, mark: at, waiting: int(d.uvarint())}
 	if d.bad {
 		return ErrCorrupt
 	}
@@ -243,27 +242,17 @@ func (f *Frontier) get(top *bbolt.Bucket, id uint64) (Found, bool) {
 		if at != key || id < first || id >= first+n {
 			continue
 		}
-		e, err := f.entry(top, k, int(id-first))
+		p := position{key, first, int(id - first)}
+		l, err := f.decodeOne(k, v, p.index)
 		if err != nil {
 			return Found{}, false
 		}
-		return f.judged(top, e), true
+		return f.judged(top, *p.entry(l)), true
 	}
 	return Found{}, false
 }
 
-func (f *Frontier) entry(top *bbolt.Bucket, key []byte, index int) (Entry, error) {
-	l, err := f.decodeOne(key, top.Bucket(bucketBlocks).Get(key), index)
-	if err != nil {
-		return Entry{}, err
-	}
-	q, first := parseBlockKey(key)
-	e := Entry{ID: first + uint64(index), Link: l}
-	e.Class = q.class.OfLink()
-	e.at = position{host: q.host, class: q.class, first: first, index: index}
-	return e, nil
-}
-
+// judged adds to an entry what became of it.
 func (f *Frontier) judged(top *bbolt.Bucket, e Entry) Found {
 	v := top.Bucket(bucketFinished).Get(idKey(e.ID))
 	if e.Class == Disregarded {
@@ -305,11 +294,9 @@ func (f *Frontier) Each(class Class, visit func(Found) error) error {
 // eachOf calls visit for every entry of a block.
 func (f *Frontier) eachOf(top *bbolt.Bucket, k, v []byte, visit func(Found) error) error {
 	q, first := parseBlockKey(k)
-	links, err := f.decodeSealed(k, v)
+	links, err := f.decodeBlock(k, v)
 	for i, l := range links {
-		l.Class = q.class.OfLink()
-		at := position{host: q.host, class: q.class, first: first, index: i}
-		if err := visit(f.judged(top, Entry{ID: first + uint64(i), Link: l, at: at})); err != nil {
+		if err := visit(f.judged(top, *position{q, first, i}.entry(l))); err != nil {
 			return err
 		}
 	}

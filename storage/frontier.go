@@ -16,11 +16,7 @@ func (a *Archive) Frontier() (*frontier.Frontier, error) {
 	if a.urls != nil {
 		return a.urls, nil
 	}
-	open := frontier.Open
-	if a.db.IsReadOnly() {
-		open = frontier.OpenRead
-	}
-	f, err := open(a.view, a.key)
+	f, err := frontier.Open(a.view, a.key, a.db.IsReadOnly())
 	if err != nil {
 		return nil, ofIndex(err)
 	}
