@@ -27,7 +27,10 @@ func (f *Frontier) encodeBlock(b []byte, links []Link) []byte {
 	for i := range links {
 		l := &links[i]
 		href := l.URL.String()
-		n := commonPrefix(prev, href)
+		n := 0
+		for n < min(len(prev), len(href)) && prev[n] == href[n] {
+			n++
+		}
 		b = binary.AppendUvarint(b, uint64(n))
 		b = binary.AppendUvarint(b, uint64(len(href)-n))
 		b = append(b, href[n:]...)
@@ -46,16 +49,6 @@ func (f *Frontier) encodeBlock(b []byte, links []Link) []byte {
 		prev, via = href, l.Via
 	}
 	return b
-}
-
-func commonPrefix(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
 }
 
 // decodeBlock decodes a block with its checksum, as stored in crawl.db. Class and host are part of the key.
