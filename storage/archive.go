@@ -243,7 +243,7 @@ func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive
 		}
 	}()
 	defer Guard(&err)()
-	a = &Archive{dir: d, opts: o, pend: pending{digests: map[string]*crawllog.Visit{}, notes: map[string][]byte{}}}
+	a = &Archive{dir: d, opts: o, pend: pending{digests: map[string]*crawllog.Visit{}, notes: map[string]any{}}}
 	if name == dbName {
 		if err := a.openFirst(readOnly); err != nil {
 			return a, err

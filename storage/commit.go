@@ -24,7 +24,7 @@ type pending struct {
 	robots  []robotsPut
 	closed  []*segment // full segments of this group, not yet synced and committed
 	facts   []fact
-	notes   map[string][]byte // notes of an import; nil deletes a note
+	notes   map[string]any // notes of an import; nil deletes a note
 }
 
 // InfoID returns the id of the warcinfo record to which new records must refer; "" before the first

@@ -9,18 +9,9 @@ import (
 	"curtsy/internal/sum"
 )
 
-// Note stores a value of an import under a name, as part of the group; nil deletes it.
-func (a *Archive) Note(name string, value any) error {
-	var b []byte
-	if value != nil {
-		var err error
-		if b, err = json.Marshal(value); err != nil {
-			return err
-		}
-	}
-	a.pend.notes[name] = b
-	return nil
-}
+// Note stores a value of an import under a name, as part of the group; nil deletes it. The value must not be
+// changed before the commit.
+func (a *Archive) Note(name string, value any) { a.pend.notes[name] = value }
 
 func (a *Archive) putNotes(tx *bbolt.Tx) error {
 	if len(a.pend.notes) == 0 {
@@ -32,10 +23,11 @@ func (a *Archive) putNotes(tx *bbolt.Tx) error {
 	}
 	for name, value := range a.pend.notes {
 		key := []byte(name)
-		if value == nil {
+		b, err := json.Marshal(value)
+		if err == nil && value == nil {
 			err = notes.Delete(key)
-		} else {
-			err = notes.Put(key, sum.Seal(key, value))
+		} else if err == nil {
+			err = notes.Put(key, sum.Seal(key, b))
 		}
 		if err != nil {
 			return err

@@ -70,7 +70,7 @@ func (a *assembler) run(ctx context.Context, from *checkpoint) error {
 			}
 			a.pass(a.loose...)
 			a.loose = nil
-			a.in.Note(noteFile+a.source.key, checkpoint{Whole: true, Counts: a.counts(&a.seen)})
+			a.in.Archive().Note(noteFile+a.source.key, checkpoint{Whole: true, Counts: a.counts(&a.seen)})
 			return nil
 		case errors.As(err, &bad):
 			a.ends(-1)
@@ -381,7 +381,7 @@ func (a *assembler) checkpoint(next *warc.ForeignRecord) {
 				Near: q.near, Record: q.verbatim()})
 		}
 	}
-	a.in.Note(noteFile+a.source.key, c)
+	a.in.Archive().Note(noteFile+a.source.key, c)
 }
 
 // restore takes the records saved by a checkpoint.

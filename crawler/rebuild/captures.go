@@ -79,7 +79,7 @@ func (b *rebuilder) take(c *crawllog.Recovered) error {
 	if b.began.IsZero() || v.At.Before(b.began) {
 		b.began = v.At
 	}
-	b.batch = append(b.batch, captured{c, k})
+	b.batch = append(b.batch, &Capture{Recovered: c, of: k})
 	return nil
 }
 
@@ -144,22 +144,18 @@ func (b *rebuilder) classOf(u weburl.URL, c *crawllog.Recovered) frontier.Class 
 // two segments. The visits of a URL come in order of time, so a visit later than the last eight
 // cannot be a copy; only otherwise are all visits of the URL compared.
 func (b *rebuilder) isCopy(k *met, v *crawllog.Visit) bool {
-	for _, c := range b.batch {
-		if c.of == k && c.Visit.Record.ID == v.Record.ID {
-			return true
-		}
+	var visits []*crawllog.Visit
+	last, _ := b.a.VisitsOf(k.id, 8)
+	if slices.ContainsFunc(last, func(had *crawllog.Visit) bool { return !had.At.Before(v.At) }) {
+		visits, _ = b.a.VisitsOf(k.id)
 	}
-	visits, _ := b.a.VisitsOf(k.id, 8)
-	if !slices.ContainsFunc(visits, func(had *crawllog.Visit) bool { return !had.At.Before(v.At) }) {
-		return false
-	}
-	visits, _ = b.a.VisitsOf(k.id)
-	for _, had := range visits {
-		if had.Record.ID == v.Record.ID {
-			return true
-		}
-	}
-	return false
+	return b.hasRecord(k, visits, v.Record.ID)
+}
+
+// hasRecord reports whether a visit of the URL k, in the batch or among the visits from the archive, has the record.
+func (b *rebuilder) hasRecord(k *met, visits []*crawllog.Visit, id string) bool {
+	return slices.ContainsFunc(b.batch, func(c *Capture) bool { return c.of == k && c.Visit.Record.ID == id }) ||
+		slices.ContainsFunc(visits, func(v *crawllog.Visit) bool { return v.Record != nil && v.Record.ID == id })
 }
 
 // flush commits the batch: first the URLs, so that they get their ids.
@@ -188,23 +184,26 @@ func (b *rebuilder) flush() error {
 }
 
 // refer sets the response that a revisit refers to; false if there is none.
-func (b *rebuilder) refer(c captured) bool {
-	original := b.referred(c)
-	if original == nil {
+func (b *rebuilder) refer(c *Capture) bool {
+	if c.original = b.referred(c); c.original == nil {
 		return false
 	}
-	ref := original.Ref()
-	v := c.Visit
-	v.Refers, v.Digest = &ref, original.Digest
-	if v.Status != 304 {
-		v.Length = original.Length
-	}
+	c.refer()
 	return true
+}
+
+// refer makes the visit one with the payload of the original.
+func (c *Capture) refer() {
+	v, ref := c.Visit, c.original.Ref()
+	v.Refers, v.Digest = &ref, c.original.Digest
+	if v.Status != 304 {
+		v.Length = c.original.Length
+	}
 }
 
 // referred finds the response whose record a revisit names: in the batch, among the visits of the URL
 // that the record names, or among those of the revisit's own URL (a robots.txt that was redirected).
-func (b *rebuilder) referred(c captured) *crawllog.Visit {
+func (b *rebuilder) referred(c *Capture) *crawllog.Visit {
 	_, comparable := warc.ParseDigest(c.Visit.Digest) // SHA-1, as in older archives, cannot be compared
 	holds := func(v *crawllog.Visit) bool {
 		return v.Kept == crawllog.KeptResponse && v.Record != nil && v.Record.ID == c.RefersTo &&
