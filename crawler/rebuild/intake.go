@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -54,7 +53,7 @@ type Capture struct {
 
 	of       *met
 	original *crawllog.Visit
-	members  *bytes.Buffer
+	members  bytes.Buffer
 	infoID   string
 }
 
@@ -357,14 +356,8 @@ func (i *Intake) encode(c *Capture) {
 		return // there is no segment yet, or the capture is streamed or linked
 	}
 	i.encoding.Go(func() error {
-		b, _ := members.Get().(*bytes.Buffer)
-		if b == nil {
-			b = &bytes.Buffer{}
-		}
-		b.Reset()
-		err := c.Records(b, infoID, c.original)
-		c.members, c.infoID = b, infoID
-		return err
+		c.infoID = infoID
+		return c.Records(&c.members, infoID, c.original)
 	})
 }
 
@@ -376,11 +369,6 @@ func (i *Intake) encoded() error {
 	return err
 }
 
-// members pools the buffers of encoded records.
-var members sync.Pool
-
-const mostPooled = 128 << 10 // octets; larger buffers are left to the garbage collector
-
 func (i *Intake) write(c *Capture) error {
 	if r := c.Linked; r != nil {
 		r.ID, r.Label = c.Visit.Record.ID, c.Visit.Record.Label
@@ -389,11 +377,7 @@ func (i *Intake) write(c *Capture) error {
 	}
 	return i.a.Append(c.Visit, func(w io.Writer, infoID string) error {
 		if c.infoID == infoID {
-			_, err := w.Write(c.members.Bytes())
-			if c.members.Cap() <= mostPooled {
-				members.Put(c.members)
-			}
-			c.members = nil
+			_, err := c.members.WriteTo(w)
 			return err
 		}
 		return c.Records(w, infoID, c.original)
