@@ -137,10 +137,11 @@ func begin(a *storage.Archive, o Options) (c *Crawl, err error) {
 // recollect lists the robots.txt URLs that earlier runs discovered.
 func (c *Crawl) recollect() error {
 	c.earlier = map[string]frontier.Found{}
-	return c.frontier.Robots(func(f frontier.Found) {
+	return c.frontier.Each(frontier.Prerequisite, func(f frontier.Found) error {
 		if f.URL.Target() == rules.Location {
 			c.earlier[f.URL.Origin()] = f
 		}
+		return nil
 	})
 }
 

@@ -81,7 +81,8 @@ type View func(func(*bbolt.Tx) error) error
 // concurrent use; Add, Finish, Retry, Flush and Publish must only be called by the committer.
 type Frontier struct {
 	view   View
-	isRead bool // for look-ups only
+	isRead bool                   // for look-ups only
+	listed func() map[uint64]bool // for look-ups: the orphans, read when they are first asked for
 	k0, k1 uint64
 	seen   *seenSet
 	mu     sync.RWMutex // guards what follows
@@ -193,7 +194,7 @@ func Open(view View, key [16]byte, isRead bool) (*Frontier, error) {
 }
 
 func newFrontier(view View, key [16]byte) *Frontier {
-	return &Frontier{
+	f := &Frontier{
 		view: view,
 		seen: &seenSet{},
 		k0:   binary.LittleEndian.Uint64(key[:8]),
@@ -204,6 +205,8 @@ func newFrontier(view View, key [16]byte) *Frontier {
 		staging:  staging{staged: map[queueKey][]Link{}, passed: map[string]int{}},
 		adding:   adding{settings: &judge.Settings{}, tallied: map[uint64]int{}, shortest: map[uint64]uint16{}},
 	}
+	f.listed = sync.OnceValue(f.readListed)
+	return f
 }
 
 // Create creates the buckets of an empty frontier.
@@ -247,7 +250,7 @@ func (f *Frontier) hard(fp uint64) bool {
 // Orphan reports whether a URL is known from a sitemap only. Adding a link to it ends that.
 func (f *Frontier) Orphan(u weburl.URL) bool {
 	if f.isRead {
-		return f.isListed(f.fingerprint(u.String()))
+		return f.listed()[f.fingerprint(u.String())]
 	}
 	_, flags := f.seen.find(f.fingerprint(u.String()))
 	return flags&listedBit != 0

@@ -73,18 +73,21 @@ func whole(tx *bbolt.Tx) (*bbolt.Bucket, error) {
 	return top, nil
 }
 
-// isListed reports whether the URL with a fingerprint is known from a sitemap only.
-func (f *Frontier) isListed(fp uint64) (listed bool) {
+// readListed reads the fingerprints of the URLs that are known from a sitemap only.
+func (f *Frontier) readListed() map[uint64]bool {
+	listed := map[uint64]bool{}
 	_ = f.read(func(top *bbolt.Bucket) error {
 		_ = top.Bucket(bucketSeen).ForEach(func(_, v []byte) error {
-			for known := range fingerprints(v) {
-				listed = listed || known&^flagBits == fp && known&listedBit != 0
+			for fp := range fingerprints(v) {
+				if fp&listedBit != 0 {
+					listed[fp&^flagBits] = true
+				}
 			}
 			return nil
 		})
 		return top.Bucket(bucketLinked).ForEach(func(_, v []byte) error {
-			for linked := range fingerprints(v) {
-				listed = listed && linked&^flagBits != fp
+			for fp := range fingerprints(v) {
+				delete(listed, fp&^flagBits)
 			}
 			return nil
 		})
@@ -278,43 +281,21 @@ func (f *Frontier) Each(class Class, visit func(Found) error) error {
 	defer f.look()()
 	return f.read(func(top *bbolt.Bucket) error {
 		return top.Bucket(bucketBlocks).ForEach(func(k, v []byte) error {
-			if q, _ := parseBlockKey(k); q.class.OfLink() != class {
+			q, first := parseBlockKey(k)
+			if q.class.OfLink() != class {
 				return nil
 			}
-			return f.eachOf(top, k, v, func(found Found) error {
+			links, err := f.decodeBlock(k, v)
+			for i, l := range links {
+				found := f.judged(top, *position{q, first, i}.entry(l))
 				if found.past {
-					return nil
+					continue
 				}
-				return visit(found)
-			})
-		})
-	})
-}
-
-// eachOf calls visit for every entry of a block.
-func (f *Frontier) eachOf(top *bbolt.Bucket, k, v []byte, visit func(Found) error) error {
-	q, first := parseBlockKey(k)
-	links, err := f.decodeBlock(k, v)
-	for i, l := range links {
-		if err := visit(f.judged(top, *position{q, first, i}.entry(l))); err != nil {
-			return err
-		}
-	}
-	return err
-}
-
-// Robots calls visit for every robots.txt entry. It reads only their key ranges.
-func (f *Frontier) Robots(visit func(Found)) error {
-	defer f.look()()
-	return f.read(func(top *bbolt.Bucket) error {
-		c := top.Bucket(bucketBlocks).Cursor()
-		for host := range f.hosts.list {
-			for k, v := range blocksFrom(c, queueKey{uint32(host), Prerequisite}, 0) {
-				if err := f.eachOf(top, k, v, func(found Found) error { visit(found); return nil }); err != nil {
+				if err := visit(found); err != nil {
 					return err
 				}
 			}
-		}
-		return nil
+			return err
+		})
 	})
 }
