@@ -49,7 +49,7 @@ const (
 )
 
 func (a *assembler) run(ctx context.Context, from *checkpoint) error {
-	in, err := a.source.open(a.importer, from)
+	in, err := a.source.open(from)
 	if err != nil {
 		return &sourceError{"0", err}
 	}
@@ -146,19 +146,16 @@ func (a *assembler) record(in records, r *warc.ForeignRecord) error {
 			err = failed
 		}
 	}
-	var bad *warc.Unreadable
-	switch {
-	case errors.As(err, &bad):
-		a.refuse(&a.seen, r.At.String(), r.TargetURI, bad.What)
-	case errors.Is(err, errTooLong):
-		a.refuse(&a.seen, r.At.String(), r.TargetURI, err.Error())
-	case err != nil && storage.IsDisk(err):
-		return err
-	case err != nil:
-		a.refuse(&a.seen, r.At.String(), r.TargetURI, err.Error())
-	}
 	if err != nil {
 		b.close()
+		if storage.IsDisk(err) {
+			return err
+		}
+		what := err.Error()
+		if bad, ok := errors.AsType[*warc.Unreadable](err); ok {
+			what = bad.What
+		}
+		a.refuse(&a.seen, r.At.String(), r.TargetURI, what)
 		return nil
 	}
 	p := &part{ForeignRecord: r, block: b, near: true, before: before}
@@ -166,10 +163,9 @@ func (a *assembler) record(in records, r *warc.ForeignRecord) error {
 	if b.said != "" {
 		a.remark(p, b.said)
 	}
-	switch {
-	case main:
+	if main {
 		a.begin(p)
-	default:
+	} else {
 		a.attach(p)
 	}
 	return nil
@@ -347,8 +343,7 @@ func (a *assembler) add(p *part, next *warc.ForeignRecord) error {
 		a.done.Linked++
 	}
 	a.checkpoint(next)
-	err = a.in.Add(c)
-	if err == nil {
+	if err = a.in.Add(c); err == nil {
 		return nil
 	}
 	defer p.close()
