@@ -235,7 +235,7 @@ func (o *Options) defaults() {
 // says that it is unchanged since this program closed it.
 func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive, err error) {
 	defer func() {
-		if err != nil && a != nil && a.db != nil {
+		if err != nil && a.db != nil {
 			a.closeDB()
 		}
 		if err != nil {
@@ -243,7 +243,8 @@ func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive
 		}
 	}()
 	defer Guard(&err)()
-	a = &Archive{dir: d, opts: o, pend: pending{digests: map[string]*crawllog.Visit{}, notes: map[string]any{}}}
+	a = &Archive{dir: d, opts: o, pend: pending{digests: map[string]*crawllog.Visit{}, notes: map[string]any{}},
+		opened: openedSegments{all: map[string]openedSegment{}}, facts: sidecars{all: map[string]*sidecar{}}}
 	if name == dbName {
 		if err := a.openFirst(readOnly); err != nil {
 			return a, err

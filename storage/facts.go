@@ -182,9 +182,6 @@ func (a *Archive) sidecar(segment string) *sidecar {
 		return s
 	}
 	s := &sidecar{}
-	if a.facts.all == nil {
-		a.facts.all = map[string]*sidecar{}
-	}
 	a.facts.all[segment] = s
 	if f, err := a.dir.open(factsFile(segment)); err == nil {
 		s.file = f
@@ -385,7 +382,7 @@ func (a *Archive) closeFacts() {
 			s.file.Close()
 		}
 	}
-	a.facts.all = nil
+	clear(a.facts.all)
 }
 
 // dropFacts removes the sidecars of segments that crawl.db does not know.

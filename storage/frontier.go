@@ -1,8 +1,6 @@
 package storage
 
 import (
-	"errors"
-
 	"go.etcd.io/bbolt"
 
 	"curtsy/frontier"
@@ -26,8 +24,7 @@ func (a *Archive) Frontier() (*frontier.Frontier, error) {
 
 // ofIndex turns an error in a bucket of crawl.db into a DamageError.
 func ofIndex(err error) error {
-	var damage *DamageError
-	if err == nil || IsDisk(err) || errors.As(err, &damage) {
+	if err == nil || IsDisk(err) || isDamage(err) {
 		return err
 	}
 	return &DamageError{File: dbName, What: err.Error()}

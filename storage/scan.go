@@ -153,19 +153,21 @@ func First(dir string, wanted func(*crawllog.Recovered) bool) (first *crawllog.R
 	return nil
 }
 
-// capturesFrom counts the captures of a segment from an offset, up to most+1.
-func (d *directory) capturesFrom(name string, from int64, infoID string, most int) (n int, err error) {
+// holdsMore reports whether a segment has more captures from an offset on than a kill can leave.
+func (d *directory) holdsMore(name string, from int64, infoID string) (bool, error) {
+	n := 0
 	s := &scanner{name: name, r: &Report{}, lost: func(string) {}, info: Info{id: infoID},
 		found: func(*crawllog.Recovered) error {
-			if n++; n > most {
+			if n++; n > MaxGroup {
 				return errEnough
 			}
 			return nil
 		}}
-	if err = s.read(d, from); err == errEnough {
-		err = nil
+	err := s.read(d, from)
+	if err == errEnough {
+		return true, nil
 	}
-	return n, err
+	return false, err
 }
 
 // errEnough ends a scan.

@@ -32,9 +32,6 @@ func (o *openedSegments) segment(a *Archive, name string) (s openedSegment, err 
 		return s, err
 	}
 	if s.stays = a.live == nil && a.db.IsReadOnly() && !s.foreign && len(o.all) < maxOpened; s.stays {
-		if o.all == nil {
-			o.all = map[string]openedSegment{}
-		}
 		o.all[name] = s
 	}
 	return s, nil
@@ -46,7 +43,7 @@ func (o *openedSegments) close() {
 	for _, s := range o.all {
 		s.file.Close()
 	}
-	o.all = nil
+	clear(o.all)
 }
 
 // OpenSegment opens a segment or linked file, for copying records as they are; their location is the visit's

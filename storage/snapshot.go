@@ -1,8 +1,8 @@
 package storage
 
 import (
-	"cmp"
 	"io"
+	"maps"
 	"slices"
 
 	"go.etcd.io/bbolt"
@@ -42,11 +42,8 @@ func (a *Archive) Snapshot(w io.Writer) (list []SegmentSize, err error) {
 		_, err := tx.WriteTo(w)
 		return err
 	})
-	for name, e := range known {
-		list = append(list, SegmentSize{name, e.Size})
+	for _, name := range slices.SortedFunc(maps.Keys(known), byAgeOfSegment) {
+		list = append(list, SegmentSize{name, known[name].Size})
 	}
-	slices.SortFunc(list, func(x, y SegmentSize) int {
-		return cmp.Or(cmp.Compare(age(x.Name), age(y.Name)), cmp.Compare(x.Name, y.Name))
-	})
 	return list, err
 }
