@@ -31,10 +31,9 @@ import (
 type Intake struct {
 	*rebuilder
 	weight int64                   // of the batch
-	fresh  map[uint64]bool         // URLs of the batch that are noted for replay
 	labels map[string]crawllog.Ref // committed responses by Capture.Label, at most maxLabels
 
-	encoding *errgroup.Group
+	encoding errgroup.Group // see encode; an error ends the intake
 }
 
 // Capture is a capture made by another program, with its records as they will be written.
@@ -81,9 +80,8 @@ func OpenIntake(dir string, o crawler.Options) (i *Intake, err error) {
 	}
 	b, err := newRebuilder(a, o)
 	if err == nil {
-		i = &Intake{rebuilder: b, fresh: map[uint64]bool{}, labels: map[string]crawllog.Ref{},
-			encoding: &errgroup.Group{}}
-		_ = i.encoded()
+		i = &Intake{rebuilder: b, labels: map[string]crawllog.Ref{}}
+		i.encoding.SetLimit(runtime.GOMAXPROCS(0))
 		err = i.begin()
 	}
 	if err != nil {
@@ -135,7 +133,7 @@ func (i *Intake) Glance(u weburl.URL, at time.Time, head, payload []byte) visit.
 
 // Close closes the archive. Captures that were not committed are dropped.
 func (i *Intake) Close() error {
-	_ = i.encoded()
+	_ = i.encoding.Wait()
 	i.client.Close()
 	for _, c := range i.batch {
 		c.Done()
@@ -320,8 +318,8 @@ func (i *Intake) Commit() (err error) {
 		defer c.Done()
 	}
 	batch := i.batch
-	defer func() { i.batch, i.weight = nil, 0; clear(i.placed); clear(i.fresh) }()
-	if err := i.encoded(); err != nil {
+	defer func() { i.batch, i.weight = nil, 0; clear(i.placed) }()
+	if err := i.encoding.Wait(); err != nil {
 		return err
 	}
 	for _, c := range batch {
@@ -361,14 +359,6 @@ func (i *Intake) encode(c *Capture) {
 	})
 }
 
-// encoded waits for all that encode has started.
-func (i *Intake) encoded() error {
-	err := i.encoding.Wait()
-	i.encoding = &errgroup.Group{}
-	i.encoding.SetLimit(runtime.GOMAXPROCS(0))
-	return err
-}
-
 func (i *Intake) write(c *Capture) error {
 	if r := c.Linked; r != nil {
 		r.ID, r.Label = c.Visit.Record.ID, c.Visit.Record.Label
@@ -394,10 +384,6 @@ const (
 
 // mark notes that the visits of a URL are to be replayed.
 func (i *Intake) mark(id uint64, u weburl.URL) {
-	if i.fresh[id] {
-		return
-	}
-	i.fresh[id] = true
 	name := noteURL
 	if u.Target() == rules.Location {
 		name = noteRobots
