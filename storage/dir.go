@@ -177,8 +177,9 @@ func (d *directory) openFile(name string, flag int, mode os.FileMode) (*os.File,
 	if err != nil {
 		return nil, err
 	}
-	root, base, _ := d.in(name)                                            // stat has checked the name
-	f, err := root.OpenFile(base, flag&^os.O_CREATE|syscall.O_NONBLOCK, 0) // else opening a pipe may block
+	root, base, _ := d.in(name) // stat has checked the name
+	// A pipe that has taken the place of the file must not block.
+	f, err := root.OpenFile(base, flag&^os.O_CREATE|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, d.about(name, err)
 	}

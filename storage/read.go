@@ -98,7 +98,7 @@ func (a *Archive) records(at *crawllog.Record) (w *warc.Reader, done func() erro
 	if err != nil {
 		return nil, nil, err
 	}
-	w, free := readerOf(f.file, at.Extents()[0], f.foreign)
+	w, free := readerOf(f.file, at.Offset, at.Length, f.foreign)
 	return w, sync.OnceValue(func() error {
 		free()
 		if f.stays {
@@ -108,14 +108,14 @@ func (a *Archive) records(at *crawllog.Record) (w *warc.Reader, done func() erro
 	}), nil
 }
 
-// readers pools warc.Readers for their buffers.
+// warcReaders pools readers for their buffers.
 var warcReaders = sync.Pool{New: func() any { return warc.NewReader(nil, 0) }}
 
 // readerOf returns a reader of a part of a segment or, if it is foreign, of a linked file. free must be called
 // at the end.
-func readerOf(f io.ReaderAt, x crawllog.Extent, foreign bool) (w *warc.Reader, free func()) {
+func readerOf(f io.ReaderAt, offset, length int64, foreign bool) (w *warc.Reader, free func()) {
 	w = warcReaders.Get().(*warc.Reader)
-	w.Reset(io.NewSectionReader(f, x.Offset, x.Length), x.Offset)
+	w.Reset(io.NewSectionReader(f, offset, length), offset)
 	w.Any = foreign
 	return w, func() { warcReaders.Put(w) }
 }

@@ -337,8 +337,8 @@ func (v *verifier) check(ref crawllog.Ref) (c checked) {
 		return c
 	}
 	c.visit = visit
-	w, done := readerOf(v.file, visit.Record.Extents()[0], IsLink(v.name))
-	defer done()
+	w, free := readerOf(v.file, visit.Record.Offset, visit.Record.Length, IsLink(v.name))
+	defer free()
 	c.records, c.err = checkVisit(w, visit)
 	for _, x := range visit.Record.Beside {
 		if c.err != nil {
