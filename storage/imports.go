@@ -43,12 +43,15 @@ func (a *Archive) Noted(name string, value any) (ok bool, err error) {
 		if notes == nil {
 			return nil
 		}
-		b := notes.Get([]byte(name))
-		if b == nil {
+		sealed := notes.Get([]byte(name))
+		if ok = sealed != nil; !ok {
 			return nil
 		}
-		ok = true
-		return readNote([]byte(name), b, value)
+		b, whole := sum.Open([]byte(name), sealed)
+		if !whole || json.Unmarshal(b, value) != nil {
+			return &DamageError{File: dbName, What: "a note of an import cannot be decoded"}
+		}
+		return nil
 	})
 	return ok, err
 }
@@ -71,12 +74,4 @@ func (a *Archive) NotesFrom(prefix, after string, n int) (names []string, err er
 		return nil
 	})
 	return names, err
-}
-
-func readNote(key, sealed []byte, value any) error {
-	b, ok := sum.Open(key, sealed)
-	if !ok || json.Unmarshal(b, value) != nil {
-		return &DamageError{File: dbName, What: "a note of an import cannot be decoded"}
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -388,10 +387,4 @@ func (a *assembler) restore(list []held) {
 			a.loose = append(a.loose, q)
 		}
 	}
-}
-
-// fields parses the block of a metadata record.
-func (p *part) fields() map[string]string {
-	fields, _ := warc.ReadFields(bytes.NewReader(p.block.mem))
-	return fields
 }

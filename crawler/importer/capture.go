@@ -336,7 +336,8 @@ func (m *made) metadata() crawllog.Metadata {
 	d := crawllog.Metadata{Note: crawllog.Note{How: howImported, Import: &m.note}}
 	for _, q := range m.beside {
 		if q.Type == warc.TypeMetadata {
-			other := crawllog.MetadataOf(q.fields())
+			fields, _ := warc.ReadFields(bytes.NewReader(q.block.mem))
+			other := crawllog.MetadataOf(fields)
 			if u, err := weburl.ParsePage(other.Via); err == nil {
 				d.Via = u.String()
 			}

@@ -104,16 +104,12 @@ func (b *rebuilder) find(url string) (k *met, ok bool) {
 // restore adds a capture's URL to the frontier.
 func (b *rebuilder) restore(u weburl.URL, class frontier.Class, c *crawllog.Recovered) {
 	via, _ := b.find(c.Via)
-	b.frontier.Restore(frontier.Link{URL: u, Class: class, Needed: class == frontier.Requisite, Via: via.id,
-		Depth: c.Depth, Redirects: c.Note.Redirects, How: howOf(c)})
-}
-
-// howOf says how a capture's URL was found.
-func howOf(c *crawllog.Recovered) judge.How {
+	how := judge.How("in the archive")
 	if c.Noted {
-		return judge.How(c.Note.How)
+		how = judge.How(c.Note.How)
 	}
-	return "in the archive"
+	b.frontier.Restore(frontier.Link{URL: u, Class: class, Needed: class == frontier.Requisite, Via: via.id,
+		Depth: c.Depth, Redirects: c.Note.Redirects, How: how})
 }
 
 // classOf returns the class in which a capture's URL was queued. If the record does not say so, the

@@ -85,7 +85,8 @@ func (b *rebuilder) visit(v *crawllog.Visit, read *ahead) error {
 		return err
 	}
 	if e.Class == frontier.Prerequisite {
-		b.prepareRobots(j)
+		origin := e.URL.Origin()
+		j.Robots = &robotstxt.Request{Origin: origin, Hops: b.last.hops, Had: b.of(origin).from}
 	} else if p := b.at(j.URL.Origin(), v); p.rules != nil {
 		j.Rules = p.rules
 		if d := robotstxt.Decide(p.rules, &p.from, e.URL); d.Allow {
@@ -240,12 +241,6 @@ func (b *rebuilder) settle() {
 		again.Attempts = max(l.o.Visit.N, b.a.LastN(l.entry.ID))
 		b.again = append(b.again, again)
 	}
-}
-
-// prepareRobots makes j a request for robots.txt.
-func (b *rebuilder) prepareRobots(j *visit.Attempt) {
-	origin := j.Entry.URL.Origin()
-	j.Robots = &robotstxt.Request{Origin: origin, Hops: b.last.hops, Had: b.of(origin).from}
 }
 
 // condition makes the replay of a 304 response a conditional request, as the original one was.
