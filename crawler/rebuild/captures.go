@@ -30,11 +30,8 @@ func (b *rebuilder) plantRobots(origin string, via uint64) {
 	}
 }
 
-// commitFrontier commits the URLs that were added and requeues those in again.
-func (b *rebuilder) commitFrontier(again ...frontier.Found) error {
-	for _, f := range again {
-		b.frontier.Requeue(f.ID, f.Attempts)
-	}
+// commitFrontier commits the URLs that were added.
+func (b *rebuilder) commitFrontier() error {
 	b.state.Origins, b.state.Primary, b.state.Updated = b.reader.Scope().Origins, b.reader.Scope().Primary,
 		b.opts.Now().UTC()
 	b.state.Session = b.opts.Session()

@@ -53,9 +53,9 @@ type rebuilder struct {
 	linksLater bool // links are not read in this replay
 
 	circles  visit.Circles
-	past     map[string]*past // by origin
-	last     replayed         // the URL being replayed
-	again    []frontier.Found // URLs to be queued again
+	past     map[string]*past  // by origin
+	last     replayed          // the URL being replayed
+	again    []*frontier.Entry // URLs to be queued again
 	withheld int
 }
 

@@ -62,9 +62,11 @@ func (b *rebuilder) commit() error {
 	if err := b.commitFrontier(); err != nil || len(b.again) == 0 {
 		return err
 	}
-	err := b.commitFrontier(b.again...)
+	for _, f := range b.again {
+		b.frontier.Requeue(f.ID, f.Attempts)
+	}
 	b.again = b.again[:0]
-	return err
+	return b.commitFrontier()
 }
 
 // visit replays one visit. read is what was read ahead; nil if nothing was.
@@ -237,9 +239,8 @@ func (b *rebuilder) settle() {
 		b.withheld++
 	}
 	if l.again || !o.RetryAt.IsZero() {
-		again := frontier.Found{Entry: *l.entry}
-		again.Attempts = max(l.o.Visit.N, b.a.LastN(l.entry.ID))
-		b.again = append(b.again, again)
+		l.entry.Attempts = max(l.o.Visit.N, b.a.LastN(l.entry.ID))
+		b.again = append(b.again, l.entry)
 	}
 }
 
