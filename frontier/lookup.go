@@ -127,7 +127,8 @@ func (f *Frontier) loadRetry(k, v []byte) error {
 		return ErrCorrupt
 	}
 	f.retries[binary.BigEndian.Uint32(k)]++
-	if e := retryEntry(k, v); e.ID >= f.markOf(e.at) {
+	e := retryEntry(k, v)
+	if q := f.queues[e.at.queueKey]; q == nil || e.ID >= q.mark.first+uint64(q.mark.index) {
 		f.putOff[e.ID] = true
 	}
 	return nil

@@ -159,8 +159,13 @@ func (f *Frontier) Next(origin string, now time.Time) (*Entry, error) {
 		return nil, nil
 	}
 	if f.retries[host] > 0 {
-		if e, err := f.nextRetry(host, now); e != nil || err != nil {
-			return e, err
+		e, _, err := f.firstRetry(host, func(k []byte) bool { return f.isDue(k, now) })
+		if err != nil {
+			return nil, err
+		}
+		if e != nil {
+			f.inFlight[e.ID] = e
+			return e, nil
 		}
 	}
 	for _, c := range judge.Served {
@@ -234,15 +239,6 @@ func (f *Frontier) loadBlock(q *queue) error {
 		}
 		return ErrCorrupt
 	})
-}
-
-func (f *Frontier) nextRetry(host uint32, now time.Time) (*Entry, error) {
-	e, _, err := f.firstRetry(host, func(k []byte) bool { return f.isDue(k, now) })
-	if e == nil || err != nil {
-		return nil, err
-	}
-	f.inFlight[e.ID] = e
-	return e, nil
 }
 
 // firstRetry returns the first retry of a host that is not in flight, as long as wanted accepts the keys;

@@ -79,7 +79,10 @@ func (a *assembler) run(ctx context.Context, from *checkpoint) error {
 			return cmp.Or(a.flush(nil, 0), error(&sourceError{"", err}))
 		case r.Number < from.Number: // done in an earlier run
 		default:
-			a.endsBefore(r)
+			if r.Apart {
+				a.ends(r.At.Offset)
+			}
+			a.ends(-1)
 			if err := a.record(in, r); err != nil {
 				return err
 			}
@@ -186,13 +189,6 @@ func (a *assembler) ends(at int64) {
 	if a.last != nil {
 		a.last.end, a.last = at, nil
 	}
-}
-
-func (a *assembler) endsBefore(r *warc.ForeignRecord) {
-	if r.Apart {
-		a.ends(r.At.Offset)
-	}
-	a.ends(-1)
 }
 
 // passed returns the kind of a record that a web archive cannot use; "" for others.
