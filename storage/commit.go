@@ -213,7 +213,9 @@ func (a *Archive) Commit(crawl any) error {
 	}
 	a.opts.Fail("committed")
 	a.afterCommit()
-	a.publishFrontier()
+	if a.urls != nil {
+		a.urls.Publish()
+	}
 	return nil
 }
 

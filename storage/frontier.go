@@ -37,10 +37,3 @@ func (a *Archive) putFrontier(tx *bbolt.Tx) error {
 	}
 	return a.urls.Flush(tx)
 }
-
-// publishFrontier makes committed URLs available.
-func (a *Archive) publishFrontier() {
-	if a.urls != nil {
-		a.urls.Publish()
-	}
-}
