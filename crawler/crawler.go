@@ -157,10 +157,11 @@ func (c *Crawl) proceed() error {
 // recollect lists the robots.txt URLs that earlier runs discovered.
 func (c *Crawl) recollect() error {
 	c.earlier = map[string]frontier.Found{}
-	return c.frontier.Robots(func(f frontier.Found) {
+	return c.frontier.Each(frontier.Prerequisite, func(f frontier.Found) error {
 		if f.URL.Target() == rules.Location {
 			c.earlier[f.URL.Origin()] = f
 		}
+		return nil
 	})
 }
 

@@ -88,10 +88,7 @@ func Of(url weburl.URL, doc *htmlmeta.Document, length int) []byte {
 			places[at] = n
 			b = appendText(appendText(appendText(b, l.Tag), l.Attr), l.Rel)
 		}
-		url := l.URL.String()
-		same := shared(last, url)
-		b = appendText(binary.AppendUvarint(b, uint64(same)), url[same:])
-		last = url
+		b, last = appendAfter(b, last, l.URL.String()), l.URL.String()
 	}
 	b = binary.AppendUvarint(b, uint64(len(doc.Odd)))
 	for _, o := range doc.Odd {
@@ -120,23 +117,15 @@ func appendPlaces(b []byte, doc *htmlmeta.Document) []byte {
 
 // appendAfter encodes a text without the prefix that it shares with before.
 func appendAfter(b []byte, before, s string) []byte {
-	same := shared(before, s)
+	same := 0
+	for same < min(len(before), len(s)) && before[same] == s[same] {
+		same++
+	}
 	return appendText(binary.AppendUvarint(b, uint64(same)), s[same:])
 }
 
 func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-// shared returns the length of the common prefix of two texts.
-func shared(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
 }
 
 // Facts are the facts of a capture.

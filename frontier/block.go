@@ -27,7 +27,10 @@ func (f *Frontier) encodeBlock(b []byte, links []Link) []byte {
 	for i := range links {
 		l := &links[i]
 		href := l.URL.String()
-		n := commonPrefix(prev, href)
+		n := 0
+		for n < min(len(prev), len(href)) && prev[n] == href[n] {
+			n++
+		}
 		b = binary.AppendUvarint(b, uint64(n))
 		b = binary.AppendUvarint(b, uint64(len(href)-n))
 		b = append(b, href[n:]...)
@@ -48,29 +51,11 @@ func (f *Frontier) encodeBlock(b []byte, links []Link) []byte {
 	return b
 }
 
-func commonPrefix(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
-}
-
-// decodeSealed decodes a block with its checksum, as stored in crawl.db.
-func (f *Frontier) decodeSealed(key, sealed []byte) ([]Link, error) {
+// decodeBlock decodes a block with its checksum, as stored in crawl.db. Class and host are part of the key.
+func (f *Frontier) decodeBlock(key, sealed []byte) ([]Link, error) {
 	b, ok := sum.Open(key, sealed)
-	if !ok {
-		return nil, ErrCorrupt
-	}
-	return f.decodeBlock(b)
-}
-
-// decodeBlock decodes a block. Class and host are part of the key.
-func (f *Frontier) decodeBlock(b []byte) ([]Link, error) {
 	r, n := readBlock(b)
-	if n > blockSize {
+	if !ok || n > blockSize {
 		return nil, ErrCorrupt
 	}
 	links := make([]Link, n)

@@ -123,10 +123,11 @@ func (f *Frontier) putBlocks(top *bbolt.Bucket) error {
 			if err := seen.Put(k, sum.Seal(k, f.fingerprints(links))); err != nil {
 				return err
 			}
-			f.placed(links)
-			f.nextID += uint64(len(links))
 			f.counts.Discovered += len(links)
 			for i := range links {
+				if f.onPlaced != nil {
+					f.onPlaced(f.nextID+uint64(i), links[i].URL)
+				}
 				if links[i].Listed() {
 					f.counts.Orphans++
 				}
@@ -134,6 +135,7 @@ func (f *Frontier) putBlocks(top *bbolt.Bucket) error {
 					f.counts.add(StateDisregarded, links[i].Reason, 1)
 				}
 			}
+			f.nextID += uint64(len(links))
 		}
 	}
 	return nil
@@ -261,8 +263,7 @@ func (f *Frontier) putQueues(top *bbolt.Bucket) error {
 		}
 		q := f.queues[key]
 		if q == nil {
-			q = &queue{key: key, next: position{host: key.host, class: key.class}}
-			q.mark = q.next
+			q = &queue{next: position{queueKey: key}, mark: position{queueKey: key}}
 			f.queues[key] = q
 		}
 		q.dirty = true
@@ -321,15 +322,6 @@ func (f *Frontier) requeue(top *bbolt.Bucket, id uint64, attempts int) error {
 	f.retries[found.at.host]++
 	k := retryKey(found.at.host, time.Unix(0, int64(found.Class)), id) // sitemaps before pages
 	return top.Bucket(bucketRetries).Put(k, sum.Seal(k, retryValue(&found.Entry)))
-}
-
-// markOf returns the id at which a restart begins in the queue of p.
-func (f *Frontier) markOf(p position) uint64 {
-	q := f.queues[queueKey{p.host, p.class}]
-	if q == nil {
-		return 0
-	}
-	return q.mark.first + uint64(q.mark.index)
 }
 
 func (f *Frontier) putCounts(top *bbolt.Bucket) error {

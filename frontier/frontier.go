@@ -81,7 +81,8 @@ type View func(func(*bbolt.Tx) error) error
 // concurrent use; Add, Finish, Retry, Flush and Publish must only be called by the committer.
 type Frontier struct {
 	view   View
-	isRead bool // opened by OpenRead
+	isRead bool                   // for look-ups only
+	listed func() map[uint64]bool // for look-ups: the orphans, read when they are first asked for
 	k0, k1 uint64
 	seen   *seenSet
 	mu     sync.RWMutex // guards what follows
@@ -178,28 +179,22 @@ var buckets = [][]byte{bucketBlocks, bucketSeen, bucketFinished, bucketQueues, b
 	bucketReasons, bucketHosts, bucketTally}
 
 // Open loads the frontier that view reads. key is the archive's secret key for fingerprints, so that no
-// site can choose URLs with colliding ones.
-func Open(view View, key [16]byte) (*Frontier, error) {
+// site can choose URLs with colliding ones. A frontier that is only read is for look-ups: data on URLs is
+// read when it is needed, and nothing can be added to it or taken from it.
+func Open(view View, key [16]byte, isRead bool) (*Frontier, error) {
 	f := newFrontier(view, key)
-	if err := view(f.load); err != nil {
-		return nil, fmt.Errorf("frontier: %w", err)
+	load := f.load
+	if f.isRead = isRead; isRead {
+		load = f.loadTotals
 	}
-	return f, nil
-}
-
-// OpenRead opens a frontier for look-ups only: data on URLs is read when it is needed. Nothing can be
-// added to it or taken from it.
-func OpenRead(view View, key [16]byte) (*Frontier, error) {
-	f := newFrontier(view, key)
-	f.isRead = true
-	if err := view(f.loadTotals); err != nil {
+	if err := view(load); err != nil {
 		return nil, fmt.Errorf("frontier: %w", err)
 	}
 	return f, nil
 }
 
 func newFrontier(view View, key [16]byte) *Frontier {
-	return &Frontier{
+	f := &Frontier{
 		view: view,
 		seen: &seenSet{},
 		k0:   binary.LittleEndian.Uint64(key[:8]),
@@ -210,6 +205,8 @@ func newFrontier(view View, key [16]byte) *Frontier {
 		staging:  staging{staged: map[queueKey][]Link{}, passed: map[string]int{}},
 		adding:   adding{settings: &judge.Settings{}, tallied: map[uint64]int{}, shortest: map[uint64]uint16{}},
 	}
+	f.listed = sync.OnceValue(f.readListed)
+	return f
 }
 
 // Create creates the buckets of an empty frontier.
@@ -253,7 +250,7 @@ func (f *Frontier) hard(fp uint64) bool {
 // Orphan reports whether a URL is known from a sitemap only. Adding a link to it ends that.
 func (f *Frontier) Orphan(u weburl.URL) bool {
 	if f.isRead {
-		return f.isListed(f.fingerprint(u.String()))
+		return f.listed()[f.fingerprint(u.String())]
 	}
 	_, flags := f.seen.find(f.fingerprint(u.String()))
 	return flags&listedBit != 0
@@ -409,6 +406,6 @@ func (f *Frontier) Retry(e *Entry, due time.Time) {
 // then.
 func (f *Frontier) release(e *Entry) {
 	if e.retry == nil {
-		f.queues[queueKey{e.at.host, e.at.class}].settle(e.at)
+		f.queues[e.at.queueKey].settle(e.at)
 	}
 }

@@ -42,7 +42,7 @@ func open(t testing.TB, db *bbolt.DB) *Frontier {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Open(db.View, [16]byte{1})
+	f, err := Open(db.View, [16]byte{1}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func FuzzDecodeBlock(f *testing.F) {
 	f.Add(good[:len(good)/2])
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		links, err := fr.decodeBlock(b)
+		links, err := fr.decodeBlock(nil, sum.Seal(nil, bytes.Clone(b)))
 		if err == nil && len(links) > blockSize {
 			t.Errorf("%d entries", len(links))
 		}
@@ -35,8 +35,8 @@ func FuzzDecodeBlock(f *testing.F) {
 // give an error.
 func FuzzEntries(f *testing.F) {
 	q := queueKey{0, Page}
-	f.Add(queueName(q), queueValue(&queue{key: q}, 3))
-	e := &Entry{ID: 7, Attempts: 2, at: position{class: Page, first: 5}}
+	f.Add(queueName(q), queueValue(&queue{}, 3))
+	e := &Entry{ID: 7, Attempts: 2, at: position{queueKey: queueKey{class: Page}, first: 5}}
 	f.Add(retryKey(0, time.Unix(9, 0), 7), retryValue(e))
 	f.Add(blockKey(q, 1), []byte{1, 2, 3, 4, 5, 6, 7, 8, 9})
 	f.Add([]byte{}, []byte{})

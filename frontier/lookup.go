@@ -73,18 +73,21 @@ func whole(tx *bbolt.Tx) (*bbolt.Bucket, error) {
 	return top, nil
 }
 
-// isListed reports whether the URL with a fingerprint is known from a sitemap only.
-func (f *Frontier) isListed(fp uint64) (listed bool) {
+// readListed reads the fingerprints of the URLs that are known from a sitemap only.
+func (f *Frontier) readListed() map[uint64]bool {
+	listed := map[uint64]bool{}
 	_ = f.read(func(top *bbolt.Bucket) error {
 		_ = top.Bucket(bucketSeen).ForEach(func(_, v []byte) error {
-			for known := range fingerprints(v) {
-				listed = listed || known&^flagBits == fp && known&listedBit != 0
+			for fp := range fingerprints(v) {
+				if fp&listedBit != 0 {
+					listed[fp&^flagBits] = true
+				}
 			}
 			return nil
 		})
 		return top.Bucket(bucketLinked).ForEach(func(_, v []byte) error {
-			for linked := range fingerprints(v) {
-				listed = listed && linked&^flagBits != fp
+			for fp := range fingerprints(v) {
+				delete(listed, fp&^flagBits)
 			}
 			return nil
 		})
@@ -124,7 +127,8 @@ func (f *Frontier) loadRetry(k, v []byte) error {
 		return ErrCorrupt
 	}
 	f.retries[binary.BigEndian.Uint32(k)]++
-	if e := retryEntry(k, v); e.ID >= f.markOf(e.at) {
+	e := retryEntry(k, v)
+	if q := f.queues[e.at.queueKey]; q == nil || e.ID >= q.mark.first+uint64(q.mark.index) {
 		f.putOff[e.ID] = true
 	}
 	return nil
@@ -135,9 +139,8 @@ func (f *Frontier) loadQueue(k, v []byte) error {
 		return ErrCorrupt
 	}
 	d := decoder{b: v[8:]}
-	key := queueKey{binary.BigEndian.Uint32(k), Class(k[4])}
-	at := position{host: key.host, class: key.class, first: binary.BigEndian.Uint64(v), index: int(d.uvarint())}
-	f.queues[key] = &queue{key: key, next: at, mark: at, waiting: int(d.uvarint())}
+	at := position{queueKey{binary.BigEndian.Uint32(k), Class(k[4])}, binary.BigEndian.Uint64(v), int(d.uvarint())}
+	f.queues[at.queueKey] = &queue{next: at, mark: at, waiting: int(d.uvarint())}
 	if d.bad {
 		return ErrCorrupt
 	}
@@ -243,27 +246,17 @@ func (f *Frontier) get(top *bbolt.Bucket, id uint64) (Found, bool) {
 		if at != key || id < first || id >= first+n {
 			continue
 		}
-		e, err := f.entry(top, k, int(id-first))
+		p := position{key, first, int(id - first)}
+		l, err := f.decodeOne(k, v, p.index)
 		if err != nil {
 			return Found{}, false
 		}
-		return f.judged(top, e), true
+		return f.judged(top, *p.entry(l)), true
 	}
 	return Found{}, false
 }
 
-func (f *Frontier) entry(top *bbolt.Bucket, key []byte, index int) (Entry, error) {
-	l, err := f.decodeOne(key, top.Bucket(bucketBlocks).Get(key), index)
-	if err != nil {
-		return Entry{}, err
-	}
-	q, first := parseBlockKey(key)
-	e := Entry{ID: first + uint64(index), Link: l}
-	e.Class = q.class.OfLink()
-	e.at = position{host: q.host, class: q.class, first: first, index: index}
-	return e, nil
-}
-
+// judged adds to an entry what became of it.
 func (f *Frontier) judged(top *bbolt.Bucket, e Entry) Found {
 	v := top.Bucket(bucketFinished).Get(idKey(e.ID))
 	if e.Class == Disregarded {
@@ -289,45 +282,42 @@ func (f *Frontier) Each(class Class, visit func(Found) error) error {
 	defer f.look()()
 	return f.read(func(top *bbolt.Bucket) error {
 		return top.Bucket(bucketBlocks).ForEach(func(k, v []byte) error {
-			if q, _ := parseBlockKey(k); q.class.OfLink() != class {
+			q, first := parseBlockKey(k)
+			if q.class.OfLink() != class {
 				return nil
 			}
-			return f.eachOf(top, k, v, func(found Found) error {
+			links, err := f.decodeBlock(k, v)
+			for i, l := range links {
+				found := f.judged(top, *position{q, first, i}.entry(l))
 				if found.past {
-					return nil
+					continue
 				}
-				return visit(found)
-			})
+				if err := visit(found); err != nil {
+					return err
+				}
+			}
+			return err
 		})
 	})
 }
 
-// eachOf calls visit for every entry of a block.
-func (f *Frontier) eachOf(top *bbolt.Bucket, k, v []byte, visit func(Found) error) error {
-	q, first := parseBlockKey(k)
-	links, err := f.decodeSealed(k, v)
-	for i, l := range links {
-		l.Class = q.class.OfLink()
-		at := position{host: q.host, class: q.class, first: first, index: i}
-		if err := visit(f.judged(top, Entry{ID: first + uint64(i), Link: l, at: at})); err != nil {
-			return err
-		}
+// Audit reads every entry, calls visit for each, and returns the totals that Counts should report,
+// except those by reason. It must not run during a crawl.
+func (f *Frontier) Audit(visit func(Found)) (c Counts, err error) {
+	// All that a restart reads must be readable too.
+	if err := f.view(newFrontier(f.view, [16]byte{}).load); err != nil {
+		return c, err
 	}
-	return err
-}
-
-// Robots calls visit for every robots.txt entry. It reads only their key ranges.
-func (f *Frontier) Robots(visit func(Found)) error {
-	defer f.look()()
-	return f.read(func(top *bbolt.Bucket) error {
-		c := top.Bucket(bucketBlocks).Cursor()
-		for host := range f.hosts.list {
-			for k, v := range blocksFrom(c, queueKey{uint32(host), Prerequisite}, 0) {
-				if err := f.eachOf(top, k, v, func(found Found) error { visit(found); return nil }); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
+	for class := Prerequisite; class < judge.NumClasses && err == nil; class++ {
+		err = f.Each(class, func(found Found) error {
+			c.Discovered++
+			c.add(found.State, found.Reason, 1)
+			visit(found)
+			return nil
+		})
+	}
+	n := f.Counts().Reasons[overruled] // overruled entries were counted above, too
+	c.Discovered -= n
+	c.Disregarded -= n
+	return c, err
 }

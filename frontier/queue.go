@@ -14,13 +14,18 @@ import (
 
 // position is the place of an entry: its block and the index in it.
 type position struct {
-	host  uint32
-	class Class
+	queueKey
 	first uint64 // id of the block's first entry
 	index int
 }
 
-func (p position) key() []byte { return blockKey(queueKey{p.host, p.class}, p.first) }
+func (p position) key() []byte { return blockKey(p.queueKey, p.first) }
+
+// entry returns the entry at a position, where this link is stored.
+func (p position) entry(l Link) *Entry {
+	l.Class = p.class.OfLink()
+	return &Entry{ID: p.first + uint64(p.index), Link: l, at: p}
+}
 
 // idKey encodes a number so that keys sort like numbers.
 func idKey(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
@@ -42,7 +47,6 @@ func parseBlockKey(k []byte) (queueKey, uint64) {
 
 // queue is the state of the queue of one class of one host.
 type queue struct {
-	key     queueKey
 	next    position // the next entry to be handed out
 	mark    position // the first unfinished entry, where a restart begins
 	waiting int      // committed entries from next on
@@ -155,8 +159,13 @@ func (f *Frontier) Next(origin string, now time.Time) (*Entry, error) {
 		return nil, nil
 	}
 	if f.retries[host] > 0 {
-		if e, err := f.nextRetry(host, now); e != nil || err != nil {
-			return e, err
+		e, _, err := f.firstRetry(host, func(k []byte) bool { return f.isDue(k, now) })
+		if err != nil {
+			return nil, err
+		}
+		if e != nil {
+			f.inFlight[e.ID] = e
+			return e, nil
 		}
 	}
 	for _, c := range judge.Served {
@@ -199,8 +208,7 @@ func (f *Frontier) take(q *queue) (*Entry, error) {
 			return nil, err
 		}
 	}
-	e := &Entry{ID: q.next.first + uint64(q.next.index), Link: q.block[q.next.index], at: q.next}
-	e.Class = q.key.class.OfLink()
+	e := q.next.entry(q.block[q.next.index])
 	q.next.index++
 	q.waiting--
 	if (e.ID < f.opened || e.Class == Prerequisite) && (f.putOff[e.ID] || f.isFinished(e.ID)) {
@@ -216,8 +224,8 @@ func (f *Frontier) take(q *queue) (*Entry, error) {
 // loadBlock reads the block at q.next, or the one after it.
 func (f *Frontier) loadBlock(q *queue) error {
 	return f.read(func(top *bbolt.Bucket) error {
-		for k, v := range blocksFrom(top.Bucket(bucketBlocks).Cursor(), q.key, q.next.first) {
-			links, err := f.decodeSealed(k, v)
+		for k, v := range blocksFrom(top.Bucket(bucketBlocks).Cursor(), q.next.queueKey, q.next.first) {
+			links, err := f.decodeBlock(k, v)
 			if err != nil {
 				return err
 			}
@@ -231,15 +239,6 @@ func (f *Frontier) loadBlock(q *queue) error {
 		}
 		return ErrCorrupt
 	})
-}
-
-func (f *Frontier) nextRetry(host uint32, now time.Time) (*Entry, error) {
-	e, _, err := f.firstRetry(host, func(k []byte) bool { return f.isDue(k, now) })
-	if e == nil || err != nil {
-		return nil, err
-	}
-	f.inFlight[e.ID] = e
-	return e, nil
 }
 
 // firstRetry returns the first retry of a host that is not in flight, as long as wanted accepts the keys;
@@ -283,8 +282,8 @@ func retryValue(e *Entry) []byte {
 
 func retryEntry(k, v []byte) *Entry {
 	id := binary.BigEndian.Uint64(k[12:])
-	at := position{host: binary.BigEndian.Uint32(k), class: Class(v[0]), first: binary.BigEndian.Uint64(v[1:])}
-	at.index = int(id - at.first)
+	first := binary.BigEndian.Uint64(v[1:])
+	at := position{queueKey{binary.BigEndian.Uint32(k), Class(v[0])}, first, int(id - first)}
 	attempts, _ := binary.Uvarint(v[9:])
 	return &Entry{ID: id, Attempts: int(attempts), at: at, retry: append([]byte(nil), k...)}
 }

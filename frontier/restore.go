@@ -12,15 +12,6 @@ import (
 // OnPlaced sets a function that Flush calls for every URL that gets an id.
 func (f *Frontier) OnPlaced(told func(id uint64, u weburl.URL)) { f.onPlaced = told }
 
-func (f *Frontier) placed(links []Link) {
-	if f.onPlaced == nil {
-		return
-	}
-	for i := range links {
-		f.onPlaced(f.nextID+uint64(i), links[i].URL)
-	}
-}
-
 // Restore is Add for a URL that was fetched and was therefore admitted: rules with budgets count it, but do
 // not exclude it. It must not have been added before.
 func (f *Frontier) Restore(l Link) {

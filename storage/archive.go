@@ -131,10 +131,8 @@ type Archive struct {
 	// used counts transactions, weighted by how much of crawl.db they read; see release.
 	used atomic.Int64
 	broken
-	// readers pools warc.Readers for their buffers.
-	readers sync.Pool
-	opened  openedSegments
-	facts   sidecars
+	opened openedSegments
+	facts  sidecars
 }
 
 // broken says what of an open archive no longer works.
@@ -166,7 +164,7 @@ func Open(dir string, o Options) (a *Archive, err error) {
 		return nil, err
 	}
 	defer d.closeOn(&err)
-	for _, step := range []func() error{d.lockToWrite, d.neverLost, d.begin} {
+	for _, step := range []func() error{func() error { return d.lock(true) }, d.neverLost, d.begin} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -237,7 +235,7 @@ func (o *Options) defaults() {
 // says that it is unchanged since this program closed it.
 func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive, err error) {
 	defer func() {
-		if err != nil && a != nil && a.db != nil {
+		if err != nil && a.db != nil {
 			a.closeDB()
 		}
 		if err != nil {
@@ -245,7 +243,8 @@ func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive
 		}
 	}()
 	defer Guard(&err)()
-	a = &Archive{dir: d, opts: o, pend: pending{digests: map[string]*crawllog.Visit{}, notes: map[string][]byte{}}}
+	a = &Archive{dir: d, opts: o, pend: pending{digests: map[string]*crawllog.Visit{}, notes: map[string]any{}},
+		opened: openedSegments{all: map[string]openedSegment{}}, facts: sidecars{all: map[string]*sidecar{}}}
 	if name == dbName {
 		if err := a.openFirst(readOnly); err != nil {
 			return a, err
@@ -259,7 +258,7 @@ func (d *directory) openIndex(name string, o Options, readOnly bool) (a *Archive
 		if readOnly {
 			return a, a.view(a.check)
 		}
-		if err := errors.Join(a.db.Close(), d.unseal()); err != nil {
+		if err := errors.Join(a.db.Close(), d.remove(sealName)); err != nil {
 			return a, err
 		}
 	}

@@ -27,7 +27,7 @@ func (d *directory) begin() error {
 		return err
 	}
 	made := fmt.Sprintf("%s.%d.new", dbName, os.Getpid())
-	if err := d.remove(made); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := d.remove(made); err != nil {
 		return err
 	}
 	defer d.remove(made)
@@ -52,7 +52,7 @@ func (d *directory) makeDB(name string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(updateDB(db, create), db.Close())
+	return errors.Join(guarded(func(*reach) error { return db.Update(create) }), db.Close())
 }
 
 func create(tx *bbolt.Tx) error {

@@ -44,23 +44,23 @@ func (s *scanner) visitOf(h *warc.Header) *crawllog.Visit {
 // readAnswer reads the fields of a visit from the block of a response, and checks the payload digest.
 func readAnswer(block io.Reader, h *warc.Header, v *crawllog.Visit) error {
 	line := make([]byte, 64)
-	n, _ := io.ReadFull(block, line) // the next read meets the error again
-	r, err := readHTTP(io.MultiReader(bytes.NewReader(line[:n]), block))
+	begun, _ := io.ReadFull(block, line) // the next read meets the error again
+	r, err := readHTTP(io.MultiReader(bytes.NewReader(line[:begun]), block))
 	if err != nil { // a head that cannot be parsed; the block digest still protects it
-		v.Status = statusOf(line[:n])
+		v.Status = statusOf(line[:begun])
 		return nil
 	}
 	v.Status, v.ContentType, v.Location = r.Status, r.Header.Get("Content-Type"), r.Header.Get("Location")
 	if h.Type != warc.TypeResponse {
 		return nil
 	}
-	got, err := sumPayload(r.Body, h.PayloadDigest)
+	own, labelled, n, err := warc.SumBoth(r.Body, h.PayloadDigest)
 	if err != nil && h.Truncated == "" {
 		return err
 	}
-	v.Digest, v.Length = got.digest, got.n
-	if h.PayloadDigest != "" && h.PayloadDigest != got.labelled {
-		return fmt.Errorf("%w: %d bytes, %s; the record says %s", errPayload, got.n, got.labelled, h.PayloadDigest)
+	v.Digest, v.Length = own.String(), n
+	if h.PayloadDigest != "" && h.PayloadDigest != labelled.String() {
+		return fmt.Errorf("%w: %d bytes, %s; the record says %s", errPayload, n, labelled, h.PayloadDigest)
 	}
 	return nil
 }

@@ -1,14 +1,10 @@
 package storage
 
-import (
-	"encoding/json"
-	"errors"
-	"io"
-	"io/fs"
-)
+import "encoding/json"
 
 // sealName is the file that says that crawl.db is unchanged since this program last closed it. Without it
-// all pages are checked when the archive is opened next, as after a kill.
+// all pages are checked when the archive is opened next, as after a kill. It must be removed before the first
+// write.
 const sealName = "crawl.db.closed"
 
 // seal identifies a file in its present state: any change changes its ctime, which cannot be set, and a copy
@@ -23,40 +19,22 @@ type seal struct {
 
 // readable checks that bbolt can read crawl.db, unless it is sealed.
 func (d *directory) readable() error {
-	st, err := d.stat(dbName)
-	if err != nil || d.isSealed(st) {
-		return err
+	if d.isSealed() {
+		return nil
 	}
 	return d.checkStructure(dbName)
 }
 
-func (d *directory) isSealed(st fs.FileInfo) bool {
-	now, ok := sealOf(st)
-	f, err := d.open(sealName)
-	if err != nil || !ok {
-		return false
-	}
-	defer f.Close()
+func (d *directory) isSealed() bool {
+	now, ok := d.present()
 	var was seal
-	b, err := io.ReadAll(io.LimitReader(f, 1<<10))
-	return err == nil && json.Unmarshal(b, &was) == nil && was == now
-}
-
-// unseal removes the seal. It must be called before the first write.
-func (d *directory) unseal() error {
-	if err := d.remove(sealName); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	b, err := d.read(sealName, 1<<10)
+	return ok && err == nil && json.Unmarshal(b, &was) == nil && was == now
 }
 
 // seal writes the seal. It must be called after the last write. If it fails, the next opening takes longer.
 func (d *directory) seal() {
-	st, err := d.stat(dbName)
-	if err != nil {
-		return
-	}
-	s, ok := sealOf(st)
+	s, ok := d.present()
 	if b, err := json.Marshal(s); err == nil && ok {
 		_ = d.replace(sealName, b)
 	}

@@ -24,7 +24,7 @@ type pending struct {
 	robots  []robotsPut
 	closed  []*segment // full segments of this group, not yet synced and committed
 	facts   []fact
-	notes   map[string][]byte // notes of an import; nil deletes a note
+	notes   map[string]any // notes of an import; nil deletes a note
 }
 
 // InfoID returns the id of the warcinfo record to which new records must refer; "" before the first
@@ -93,7 +93,11 @@ func (a *Archive) Append(v *crawllog.Visit, encode func(w io.Writer, infoID stri
 	if s.err != nil {
 		return a.abandon(s.err)
 	}
-	a.note(v, offset)
+	a.synced = false
+	if v.Record != nil {
+		v.Record.Segment, v.Record.Offset, v.Record.Length = s.name, offset, s.size-offset
+	}
+	a.add(v)
 	return nil
 }
 
@@ -132,16 +136,6 @@ func (a *Archive) room(now time.Time) error {
 	a.pend.infoID = a.seg.infoID
 	a.pend.mu.Unlock()
 	return nil
-}
-
-func (a *Archive) note(v *crawllog.Visit, offset int64) {
-	a.synced = false
-	if v.Record != nil {
-		v.Record.Segment = a.seg.name
-		v.Record.Offset = offset
-		v.Record.Length = a.seg.size - offset
-	}
-	a.add(v)
 }
 
 // add adds a visit to the group.
@@ -219,7 +213,9 @@ func (a *Archive) Commit(crawl any) error {
 	}
 	a.opts.Fail("committed")
 	a.afterCommit()
-	a.publishFrontier()
+	if a.urls != nil {
+		a.urls.Publish()
+	}
 	return nil
 }
 

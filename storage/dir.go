@@ -3,6 +3,7 @@ package storage
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,7 +40,7 @@ func openDirectory(path string) (d *directory, err error) {
 	}
 	d = &directory{path: path, root: root}
 	defer d.closeOn(&err)
-	if err := d.openWARC(); err != nil {
+	if err := d.openSub(warcDir, &d.warc); err != nil {
 		return nil, err
 	}
 	_ = d.openSub(factsDir, &d.facts) // sidecars can be made again from the segments
@@ -56,13 +57,16 @@ func makeDirectory(path string) (d *directory, err error) {
 		return d, err
 	}
 	defer d.closeOn(&err)
-	if err := d.root.Mkdir(warcDir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	return d, d.openWARC()
+	return d, d.makeSub(warcDir, &d.warc)
 }
 
-func (d *directory) openWARC() error { return d.openSub(warcDir, &d.warc) }
+// makeSub opens a subdirectory, creating it if necessary.
+func (d *directory) makeSub(name string, to **os.Root) error {
+	if err := d.root.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return d.openSub(name, to)
+}
 
 // openSub opens a subdirectory if it exists.
 func (d *directory) openSub(name string, to **os.Root) error {
@@ -108,9 +112,6 @@ func (d *directory) closeOn(err *error) {
 	}
 }
 
-// lockToWrite takes the exclusive lock of a writer.
-func (d *directory) lockToWrite() error { return d.lock(true) }
-
 // in returns the handle of the directory that a name is in, and the name's last element.
 func (d *directory) in(name string) (*os.Root, string, error) {
 	root, base := d.root, name
@@ -152,6 +153,20 @@ func (d *directory) about(name string, err error) error {
 // open opens a file for reading.
 func (d *directory) open(name string) (*os.File, error) { return d.openFile(name, os.O_RDONLY, 0) }
 
+// read reads a file of at most so many octets.
+func (d *directory) read(name string, most int64) ([]byte, error) {
+	f, err := d.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = fmt.Errorf("%s: longer than %d bytes", d.file(name), most)
+	}
+	return b, err
+}
+
 // openFile opens an existing regular file, or creates one. It opens nothing else that has the name, even if
 // it is replaced meanwhile.
 func (d *directory) openFile(name string, flag int, mode os.FileMode) (*os.File, error) {
@@ -163,7 +178,8 @@ func (d *directory) openFile(name string, flag int, mode os.FileMode) (*os.File,
 		return nil, err
 	}
 	root, base, _ := d.in(name) // stat has checked the name
-	f, err := root.OpenFile(base, flag&^os.O_CREATE|dontBlock, 0)
+	// A pipe that has taken the place of the file must not block.
+	f, err := root.OpenFile(base, flag&^os.O_CREATE|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, d.about(name, err)
 	}
@@ -189,13 +205,17 @@ func (d *directory) create(name string, flag int, mode os.FileMode) (*os.File, e
 	return f, d.about(name, err)
 }
 
-// remove removes a regular file.
+// remove removes a regular file, if there is one.
 func (d *directory) remove(name string) error {
-	if _, err := d.stat(name); err != nil {
-		return err
+	_, err := d.stat(name)
+	if err == nil {
+		root, base, _ := d.in(name)
+		err = root.Remove(base)
 	}
-	root, base, _ := d.in(name)
-	return root.Remove(base)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // rename renames a file within its directory.
@@ -236,7 +256,7 @@ func (d *directory) sync(name string) error {
 // replace writes a file, atomically replacing an existing one.
 func (d *directory) replace(name string, b []byte) error {
 	fresh := name + ".new"
-	if err := d.remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := d.remove(fresh); err != nil {
 		return err
 	}
 	if st, err := d.stat(name); err != nil && st != nil {

@@ -16,18 +16,21 @@ var refusals = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EI
 // IsDisk reports whether the system refused to write or open a file, so that the operation may succeed
 // later.
 func IsDisk(err error) bool {
-	var damage *DamageError
 	return errors.Is(err, errDisk) ||
-		!errors.As(err, &damage) && slices.ContainsFunc(refusals, func(e error) bool { return errors.Is(err, e) })
+		!isDamage(err) && slices.ContainsFunc(refusals, func(e error) bool { return errors.Is(err, e) })
 }
 
 // refused wraps the error of a write in errDisk, unless it is damage.
 func refused(err error) error {
-	var damage *DamageError
-	if errors.Is(err, errDisk) || errors.As(err, &damage) {
+	if errors.Is(err, errDisk) || isDamage(err) {
 		return err
 	}
 	return diskError(err)
+}
+
+func isDamage(err error) bool {
+	_, is := errors.AsType[*DamageError](err)
+	return is
 }
 
 // update is bbolt's Update. If a transaction panics because of a damaged file, it returns a DamageError, but

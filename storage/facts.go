@@ -3,11 +3,9 @@ package storage
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"hash/crc32"
 	"hash/fnv"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"sort"
@@ -184,9 +182,6 @@ func (a *Archive) sidecar(segment string) *sidecar {
 		return s
 	}
 	s := &sidecar{}
-	if a.facts.all == nil {
-		a.facts.all = map[string]*sidecar{}
-	}
 	a.facts.all[segment] = s
 	if f, err := a.dir.open(factsFile(segment)); err == nil {
 		s.file = f
@@ -222,10 +217,7 @@ func (a *Archive) appendTo(s *sidecar, segment string) bool {
 // openSidecar opens or creates a sidecar for writing.
 func (d *directory) openSidecar(name string) (*os.File, error) {
 	if d.facts == nil {
-		if err := d.root.Mkdir(factsDir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		if err := d.openSub(factsDir, &d.facts); err != nil {
+		if err := d.makeSub(factsDir, &d.facts); err != nil {
 			return nil, err
 		}
 	}
@@ -390,7 +382,7 @@ func (a *Archive) closeFacts() {
 			s.file.Close()
 		}
 	}
-	a.facts.all = nil
+	clear(a.facts.all)
 }
 
 // dropFacts removes the sidecars of segments that crawl.db does not know.

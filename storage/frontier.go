@@ -1,8 +1,6 @@
 package storage
 
 import (
-	"errors"
-
 	"go.etcd.io/bbolt"
 
 	"curtsy/frontier"
@@ -16,11 +14,7 @@ func (a *Archive) Frontier() (*frontier.Frontier, error) {
 	if a.urls != nil {
 		return a.urls, nil
 	}
-	open := frontier.Open
-	if a.db.IsReadOnly() {
-		open = frontier.OpenRead
-	}
-	f, err := open(a.view, a.key)
+	f, err := frontier.Open(a.view, a.key, a.db.IsReadOnly())
 	if err != nil {
 		return nil, ofIndex(err)
 	}
@@ -30,8 +24,7 @@ func (a *Archive) Frontier() (*frontier.Frontier, error) {
 
 // ofIndex turns an error in a bucket of crawl.db into a DamageError.
 func ofIndex(err error) error {
-	var damage *DamageError
-	if err == nil || IsDisk(err) || errors.As(err, &damage) {
+	if err == nil || IsDisk(err) || isDamage(err) {
 		return err
 	}
 	return &DamageError{File: dbName, What: err.Error()}
@@ -43,11 +36,4 @@ func (a *Archive) putFrontier(tx *bbolt.Tx) error {
 		return nil
 	}
 	return a.urls.Flush(tx)
-}
-
-// publishFrontier makes committed URLs available.
-func (a *Archive) publishFrontier() {
-	if a.urls != nil {
-		a.urls.Publish()
-	}
 }

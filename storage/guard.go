@@ -39,16 +39,6 @@ func (r *reach) of(db *bbolt.DB, tx *bbolt.Tx) {
 	*r = reach{from, from + uint64(max(mappedSize, tx.Size())) + maxNamed}
 }
 
-// updateDB is bbolt's Update in guarded.
-func updateDB(db *bbolt.DB, fn func(*bbolt.Tx) error) error {
-	return guarded(func(r *reach) error {
-		return db.Update(func(tx *bbolt.Tx) error {
-			r.of(db, tx)
-			return fn(tx)
-		})
-	})
-}
-
 // guarded runs code that uses a bbolt file. bbolt trusts the file: if it is damaged, bbolt or a user of its
 // data may panic or access invalid memory. guarded turns that into a panic with a *DamageError, which
 // passes callers that ignore errors, up to a Guard. Panics because of bugs are passed on unchanged.

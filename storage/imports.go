@@ -9,18 +9,9 @@ import (
 	"curtsy/internal/sum"
 )
 
-// Note stores a value of an import under a name, as part of the group; nil deletes it.
-func (a *Archive) Note(name string, value any) error {
-	var b []byte
-	if value != nil {
-		var err error
-		if b, err = json.Marshal(value); err != nil {
-			return err
-		}
-	}
-	a.pend.notes[name] = b
-	return nil
-}
+// Note stores a value of an import under a name, as part of the group; nil deletes it. The value must not be
+// changed before the commit.
+func (a *Archive) Note(name string, value any) { a.pend.notes[name] = value }
 
 func (a *Archive) putNotes(tx *bbolt.Tx) error {
 	if len(a.pend.notes) == 0 {
@@ -32,10 +23,11 @@ func (a *Archive) putNotes(tx *bbolt.Tx) error {
 	}
 	for name, value := range a.pend.notes {
 		key := []byte(name)
-		if value == nil {
+		b, err := json.Marshal(value)
+		if err == nil && value == nil {
 			err = notes.Delete(key)
-		} else {
-			err = notes.Put(key, sum.Seal(key, value))
+		} else if err == nil {
+			err = notes.Put(key, sum.Seal(key, b))
 		}
 		if err != nil {
 			return err
@@ -51,12 +43,15 @@ func (a *Archive) Noted(name string, value any) (ok bool, err error) {
 		if notes == nil {
 			return nil
 		}
-		b := notes.Get([]byte(name))
-		if b == nil {
+		sealed := notes.Get([]byte(name))
+		if ok = sealed != nil; !ok {
 			return nil
 		}
-		ok = true
-		return readNote([]byte(name), b, value)
+		b, whole := sum.Open([]byte(name), sealed)
+		if !whole || json.Unmarshal(b, value) != nil {
+			return &DamageError{File: dbName, What: "a note of an import cannot be decoded"}
+		}
+		return nil
 	})
 	return ok, err
 }
@@ -79,12 +74,4 @@ func (a *Archive) NotesFrom(prefix, after string, n int) (names []string, err er
 		return nil
 	})
 	return names, err
-}
-
-func readNote(key, sealed []byte, value any) error {
-	b, ok := sum.Open(key, sealed)
-	if !ok || json.Unmarshal(b, value) != nil {
-		return &DamageError{File: dbName, What: "a note of an import cannot be decoded"}
-	}
-	return nil
 }

@@ -90,10 +90,7 @@ func (a *Archive) crawlJSON() json.RawMessage {
 	if a.opts.Crawl == nil {
 		return nil
 	}
-	b, err := json.Marshal(a.opts.Crawl)
-	if err != nil {
-		return nil
-	}
+	b, _ := json.Marshal(a.opts.Crawl) // nil on error
 	return b
 }
 

@@ -93,7 +93,8 @@ func (a *Archive) Link(path string) (name string, err error) {
 	if err := a.room(time.Now()); err != nil {
 		return "", a.abandon(err)
 	}
-	return name, a.Note(noteLink+name, l)
+	a.Note(noteLink+name, l)
+	return name, nil
 }
 
 // openSegment opens a segment or a linked file; foreign says which.

@@ -64,10 +64,12 @@ func (d *directory) segmentNames() ([]string, error) {
 			names = append(names, e.Name())
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(strings.Compare(age(a), age(b)), strings.Compare(a, b))
-	})
+	slices.SortFunc(names, byAgeOfSegment)
 	return names, err
+}
+
+func byAgeOfSegment(a, b string) int {
+	return cmp.Or(strings.Compare(age(a), age(b)), strings.Compare(a, b))
 }
 
 // age returns the part of a segment's name that sorts by time.

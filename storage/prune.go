@@ -53,6 +53,8 @@ func (a *Archive) Prune(ctx context.Context, to string, drop map[crawllog.Ref]bo
 	return nameDirectory(dir, to)
 }
 
+// pruneTo fills the directory: a copy of crawl.db, then each segment with its entry in crawl.db, and finally
+// the compacted crawl.db.
 func (a *Archive) pruneTo(ctx context.Context, dir string, drop map[crawllog.Ref]bool, o Options, crawl any) error {
 	d, err := makeDirectory(dir)
 	if err != nil {
@@ -62,7 +64,25 @@ func (a *Archive) pruneTo(ctx context.Context, dir string, drop map[crawllog.Ref
 	if err := d.lock(true); err != nil {
 		return err
 	}
-	return d.prune(ctx, a, drop, o, crawl)
+	if err := d.copyDB(a, bulkyName); err != nil {
+		return err
+	}
+	b, err := d.openIndex(bulkyName, o, false)
+	if err != nil {
+		return err
+	}
+	b.db.NoSync = true // after a kill the copy is useless anyway
+	err = b.without(ctx, a, drop, crawl)
+	if err == nil {
+		err = d.compact(b)
+	}
+	if err = errors.Join(err, b.closeDB()); err != nil {
+		return err
+	}
+	if err := d.remove(bulkyName); err != nil {
+		return err
+	}
+	return d.sync(dbName)
 }
 
 // nameDirectory gives a finished archive its name.
@@ -102,30 +122,6 @@ func clearPruning(path string) error {
 		}
 	}
 	return os.RemoveAll(path)
-}
-
-// prune fills the directory: a copy of crawl.db, then each segment with its entry in crawl.db, and finally
-// the compacted crawl.db.
-func (d *directory) prune(ctx context.Context, a *Archive, drop map[crawllog.Ref]bool, o Options, crawl any) error {
-	if err := d.copyDB(a, bulkyName); err != nil {
-		return err
-	}
-	b, err := d.openIndex(bulkyName, o, false)
-	if err != nil {
-		return err
-	}
-	b.db.NoSync = true // after a kill the copy is useless anyway
-	err = b.without(ctx, a, drop, crawl)
-	if err == nil {
-		err = d.compact(b)
-	}
-	if err = errors.Join(err, b.closeDB()); err != nil {
-		return err
-	}
-	if err := d.remove(bulkyName); err != nil {
-		return err
-	}
-	return d.sync(dbName)
 }
 
 func (d *directory) copyDB(a *Archive, name string) error {
@@ -185,7 +181,7 @@ func (b *Archive) without(ctx context.Context, from *Archive, drop map[crawllog.
 		}
 	}
 	return b.update(func(tx *bbolt.Tx) error {
-		if err := discard(tx, slices.Collect(maps.Keys(drop))); err != nil {
+		if err := discard(tx, drop); err != nil {
 			return err
 		}
 		return putCrawl(tx, crawl)

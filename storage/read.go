@@ -98,20 +98,26 @@ func (a *Archive) records(at *crawllog.Record) (w *warc.Reader, done func() erro
 	if err != nil {
 		return nil, nil, err
 	}
-	section := io.NewSectionReader(f.file, at.Offset, at.Length)
-	w, _ = a.readers.Get().(*warc.Reader)
-	if w == nil {
-		w = warc.NewReader(section, at.Offset)
-	}
-	w.Reset(section, at.Offset)
-	w.Any = f.foreign
+	w, free := readerOf(f.file, at.Offset, at.Length, f.foreign)
 	return w, sync.OnceValue(func() error {
-		a.readers.Put(w)
+		free()
 		if f.stays {
 			return nil
 		}
 		return f.file.Close()
 	}), nil
+}
+
+// warcReaders pools readers for their buffers.
+var warcReaders = sync.Pool{New: func() any { return warc.NewReader(nil, 0) }}
+
+// readerOf returns a reader of a part of a segment or, if it is foreign, of a linked file. free must be called
+// at the end.
+func readerOf(f io.ReaderAt, offset, length int64, foreign bool) (w *warc.Reader, free func()) {
+	w = warcReaders.Get().(*warc.Reader)
+	w.Reset(io.NewSectionReader(f, offset, length), offset)
+	w.Any = foreign
+	return w, func() { warcReaders.Put(w) }
 }
 
 // IsRecordOf reports whether a record is the first of a visit. In a linked file its URL may be written
@@ -168,4 +174,42 @@ func readHead(block io.Reader) (head, rest []byte, err error) {
 		from = next
 	}
 	return nil, nil, fmt.Errorf("%w: it is too long", ErrHead)
+}
+
+// maxRendered bounds a rendered document, which is read into memory, in octets.
+const maxRendered = 64 << 20
+
+// Rendered reads the rendered document of a visit.
+func (a *Archive) Rendered(v *crawllog.Visit) ([]byte, error) {
+	if v.Rendered == nil || v.Record == nil || !v.HasBody() {
+		return nil, fmt.Errorf("%s: %w", v.URL, ErrNoBody)
+	}
+	w, done, err := a.records(v.Record)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	for {
+		h, err := w.Next()
+		if err == io.EOF {
+			return nil, &DamageError{File: v.Record.Segment, What: "the rendered document of " + v.URL + " is missing"}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", v.URL, err)
+		}
+		var b []byte
+		err = readBlock(w, h, func(block io.Reader) (err error) {
+			if h.Type == warc.TypeConversion && h.RefersTo == v.Record.ID {
+				b, err = io.ReadAll(io.LimitReader(block, maxRendered))
+			}
+			return err
+		})
+		if err != nil {
+			return nil, &DamageError{File: v.Record.Segment,
+				What: fmt.Sprintf("the rendered document of %s: %v", v.URL, err)}
+		}
+		if b != nil {
+			return b, nil
+		}
+	}
 }

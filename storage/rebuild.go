@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -40,9 +39,9 @@ func Rebuild(dir string, o Options, fill func(*Archive) error) (done []string, e
 	if err != nil {
 		return nil, err
 	}
+	defer a.closeDB()  // finishRebuild has closed it before
 	a.db.NoSync = true // finishRebuild syncs; after a kill before that the file is useless anyway
-	if err := a.filled(fill); err != nil {
-		a.closeDB()
+	if err := fill(a); err != nil {
 		return nil, err
 	}
 	return a.finishRebuild()
@@ -60,18 +59,13 @@ func (d *directory) beginRebuild() error {
 	if err = cmp.Or(err, d.unused(dbName), d.unused(rebuildName)); err != nil {
 		return err
 	}
-	if err := d.remove(rebuildName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := d.remove(rebuildName); err != nil {
 		return err
 	}
 	if err := d.makeDB(rebuildName); err != nil {
 		return refused(err)
 	}
 	return nil
-}
-
-func (a *Archive) filled(fill func(*Archive) error) (err error) {
-	defer Guard(&err)()
-	return fill(a)
 }
 
 // unused returns ErrInUse if another process holds the lock on the file.
@@ -113,7 +107,6 @@ func (a *Archive) Scan(found func(*crawllog.Recovered) error, lost func(url stri
 // finishRebuild puts the new database in place. The old one and unreadable segments are not deleted but
 // renamed.
 func (a *Archive) finishRebuild() (done []string, err error) {
-	defer a.closeDB()
 	known, err := a.segments()
 	if err != nil {
 		return nil, err

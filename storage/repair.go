@@ -52,7 +52,7 @@ func (a *Archive) Salvage(damaged []crawllog.Ref, crawl any) (done []string, err
 		done = append(done, fmt.Sprintf("%s rewritten as %s", name, newName))
 	}
 	err = a.update(func(tx *bbolt.Tx) error {
-		if err := discard(tx, damaged); err != nil {
+		if err := discard(tx, bad); err != nil {
 			return err
 		}
 		if err := replaceSegments(tx, moves, old, renewed); err != nil {
@@ -77,11 +77,7 @@ func (a *Archive) Salvage(damaged []crawllog.Ref, crawl any) (done []string, err
 
 // dropOld removes a segment that has been rewritten.
 func (a *Archive) dropOld(name string) error {
-	err := a.dir.remove(segmentFile(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	if err := a.dir.remove(segmentFile(name)); err != nil {
 		return err
 	}
 	return a.dir.sync(segmentFile(name))

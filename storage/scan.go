@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 
 	"curtsy/storage/crawllog"
@@ -130,42 +131,45 @@ func (s *scanner) warcinfo(h *warc.Header) error {
 	return err
 }
 
-// First returns the first wanted capture in the segments of dir; nil if there is none.
-func First(dir string, wanted func(*crawllog.Recovered) bool) (first *crawllog.Recovered) {
-	d, err := openDirectory(dir)
-	if err != nil {
-		return nil
-	}
-	defer d.close()
-	names, _ := d.segmentNames()
-	for _, name := range names {
-		_, _ = d.scanSegment(name, &Report{}, func(c *crawllog.Recovered) error {
-			if !wanted(c) {
+// Captures iterates over the captures in the segments of dir, oldest segment first, without crawl.db. What cannot
+// be read is left out.
+func Captures(dir string) iter.Seq[*crawllog.Recovered] {
+	return func(yield func(*crawllog.Recovered) bool) {
+		d, err := openDirectory(dir)
+		if err != nil {
+			return
+		}
+		defer d.close()
+		names, _ := d.segmentNames()
+		for _, name := range names {
+			_, err := d.scanSegment(name, &Report{}, func(c *crawllog.Recovered) error {
+				if !yield(c) {
+					return errEnough
+				}
 				return nil
+			}, func(string) {})
+			if err == errEnough {
+				return
 			}
-			first = c
-			return errEnough
-		}, func(string) {})
-		if first != nil {
-			return first
 		}
 	}
-	return nil
 }
 
-// capturesFrom counts the captures of a segment from an offset, up to most+1.
-func (d *directory) capturesFrom(name string, from int64, infoID string, most int) (n int, err error) {
+// holdsMore reports whether a segment has more captures from an offset on than a kill can leave.
+func (d *directory) holdsMore(name string, from int64, infoID string) (bool, error) {
+	n := 0
 	s := &scanner{name: name, r: &Report{}, lost: func(string) {}, info: Info{id: infoID},
 		found: func(*crawllog.Recovered) error {
-			if n++; n > most {
+			if n++; n > MaxGroup {
 				return errEnough
 			}
 			return nil
 		}}
-	if err = s.read(d, from); err == errEnough {
-		err = nil
+	err := s.read(d, from)
+	if err == errEnough {
+		return true, nil
 	}
-	return n, err
+	return false, err
 }
 
 // errEnough ends a scan.

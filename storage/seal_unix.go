@@ -2,15 +2,16 @@
 
 package storage
 
-import (
-	"io/fs"
-	"syscall"
-)
+import "golang.org/x/sys/unix"
 
-func sealOf(st fs.FileInfo) (s seal, ok bool) {
-	sys, ok := st.Sys().(*syscall.Stat_t)
-	if !ok {
+// present returns the seal of crawl.db in its present state.
+func (d *directory) present() (s seal, ok bool) {
+	f, err := d.open(dbName)
+	if err != nil {
 		return s, false
 	}
-	return seal{uint64(sys.Dev), uint64(sys.Ino), st.Size(), changeTime(sys)}, true
+	defer f.Close()
+	var st unix.Stat_t
+	err = unix.Fstat(int(f.Fd()), &st)
+	return seal{uint64(st.Dev), st.Ino, st.Size, st.Ctim.Nano()}, err == nil
 }

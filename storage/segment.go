@@ -114,8 +114,7 @@ func (a *Archive) recover() (err error) {
 	a.dropFacts(known)
 	last := ""
 	for name := range known {
-		if strings.HasPrefix(name, a.opts.Prefix+
-			"-") { // segments with another prefix are another owner's and not continued
+		if strings.HasPrefix(name, a.opts.Prefix+"-") { // others are another owner's, and not continued
 			last = max(last, name)
 		}
 	}
@@ -187,8 +186,8 @@ func (a *Archive) isLeftover(name string, known map[string]segmentEntry) (bool, 
 	if info.archive != a.id() {
 		return false, nil
 	}
-	visits, err := a.dir.capturesFrom(name, 0, "", MaxGroup)
-	return visits <= MaxGroup, err
+	more, err := a.dir.holdsMore(name, 0, "")
+	return !more, err
 }
 
 // present returns an error if committed data is missing.
@@ -221,11 +220,11 @@ func (a *Archive) newest(known map[string]segmentEntry) error {
 		if err != nil || st.Size() <= e.Size {
 			continue // another kind of damage, if any
 		}
-		visits, err := a.dir.capturesFrom(name, e.Size, e.InfoID, MaxGroup)
+		more, err := a.dir.holdsMore(name, e.Size, e.InfoID)
 		if err != nil {
 			return err
 		}
-		if visits > MaxGroup {
+		if more {
 			return &DamageError{File: a.dir.file(dbName), What: "it is older than " + name +
 				", which holds visits missing from it; it can be rebuilt from the segments"}
 		}
@@ -242,8 +241,7 @@ func (a *Archive) reopen(name string, e segmentEntry) error {
 		f.Close()
 		return err
 	}
-	a.seg = &segment{name: name, infoID: e.InfoID, file: f,
-		size: e.Size, durable: e.Size}
+	a.seg = &segment{name: name, infoID: e.InfoID, file: f, size: e.Size, durable: e.Size}
 	a.pend.infoID = e.InfoID
 	return nil
 }

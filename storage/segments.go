@@ -1,9 +1,16 @@
 package storage
 
 import (
+	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"sync"
+
+	"go.etcd.io/bbolt"
+
+	"curtsy/storage/crawllog"
 )
 
 // openedSegments are segments that stay open until the archive is closed, as records are mostly read in
@@ -32,9 +39,6 @@ func (o *openedSegments) segment(a *Archive, name string) (s openedSegment, err 
 		return s, err
 	}
 	if s.stays = a.live == nil && a.db.IsReadOnly() && !s.foreign && len(o.all) < maxOpened; s.stays {
-		if o.all == nil {
-			o.all = map[string]openedSegment{}
-		}
 		o.all[name] = s
 	}
 	return s, nil
@@ -46,7 +50,7 @@ func (o *openedSegments) close() {
 	for _, s := range o.all {
 		s.file.Close()
 	}
-	o.all = nil
+	clear(o.all)
 }
 
 // OpenSegment opens a segment or linked file, for copying records as they are; their location is the visit's
@@ -66,4 +70,42 @@ func (a *Archive) SegmentBytes() (n int64, err error) {
 		n += e.Size
 	}
 	return n, err
+}
+
+// SegmentSize is the committed size of a segment, in octets.
+type SegmentSize struct {
+	Name string
+	Size int64
+}
+
+// LastCommit returns the number of the last commit to crawl.db, which increases with each: as long as it is the
+// same, the archive is unchanged. last is the last visit that Visits returns; zero if there is none.
+func (a *Archive) LastCommit() (n int, last crawllog.Ref, err error) {
+	defer Guard(&err)()
+	err = a.view(func(tx *bbolt.Tx) error {
+		if k, _ := tx.Bucket(bucketVisits).Cursor().Last(); len(k) == crawllog.RefSize {
+			last = crawllog.RefOf(k)
+		}
+		n = tx.ID()
+		return nil
+	})
+	return n, last, err
+}
+
+// Snapshot writes crawl.db as of one commit to w, and lists the segments of that commit by age. Together
+// with these, each truncated to its size, it is a complete archive. It works while a crawl writes.
+func (a *Archive) Snapshot(w io.Writer) (list []SegmentSize, err error) {
+	defer Guard(&err)()
+	known := map[string]segmentEntry{}
+	err = a.view(func(tx *bbolt.Tx) error {
+		if err := a.segmentsIn(tx, known); err != nil {
+			return err
+		}
+		_, err := tx.WriteTo(w)
+		return err
+	})
+	for _, name := range slices.SortedFunc(maps.Keys(known), byAgeOfSegment) {
+		list = append(list, SegmentSize{name, known[name].Size})
+	}
+	return list, err
 }

@@ -1,10 +1,5 @@
 package storage
 
-import (
-	"fmt"
-	"io"
-)
-
 // statusName is the file in which a running crawl publishes its status.
 const statusName = "status.json"
 
@@ -21,14 +16,5 @@ func Status(dir string) ([]byte, error) {
 		return nil, err
 	}
 	defer d.close()
-	f, err := d.open(statusName)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxStatus+1))
-	if err == nil && len(b) > maxStatus {
-		err = fmt.Errorf("%s: longer than %d bytes", d.file(statusName), maxStatus)
-	}
-	return b, err
+	return d.read(statusName, maxStatus)
 }

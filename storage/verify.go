@@ -83,7 +83,7 @@ func (a *Archive) Verify(progress func(read, of int64)) (r *Report, err error) {
 	if err != nil {
 		return r, err
 	}
-	v := &verifier{a: a, r: r, progress: progress, readers: make([]*warc.Reader, runtime.GOMAXPROCS(0))}
+	v := &verifier{a: a, r: r, progress: progress}
 	for _, e := range segments {
 		v.of += e.Size
 	}
@@ -241,21 +241,8 @@ type verifier struct {
 	r        *Report
 	name     string // name of the segment
 	file     *os.File
-	readers  []*warc.Reader // one per worker
 	progress func(read, of int64)
 	read, of int64
-}
-
-// reader returns the reader of one worker, positioned on a part of the segment.
-func (v *verifier) reader(which int, offset, length int64) *warc.Reader {
-	section := io.NewSectionReader(v.file, offset, length)
-	if v.readers[which] == nil {
-		v.readers[which] = warc.NewReader(section, offset)
-	} else {
-		v.readers[which].Reset(section, offset)
-	}
-	v.readers[which].Any = IsLink(v.name)
-	return v.readers[which]
 }
 
 func (v *verifier) problem(offset int64, visit *crawllog.Visit, what string) {
@@ -329,11 +316,11 @@ func (v *verifier) checkAll(list []extent) ([]checked, error) {
 	shown := make([]checked, len(list))
 	var next atomic.Int64
 	var workers errgroup.Group
-	for which := range v.readers {
+	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() (err error) {
 			defer Guard(&err)()
 			for i := next.Add(1) - 1; i < int64(len(list)); i = next.Add(1) - 1 {
-				shown[i] = v.check(which, list[i].ref)
+				shown[i] = v.check(list[i].ref)
 				if IsDisk(shown[i].err) {
 					return fmt.Errorf("%s: %w", v.name, shown[i].err)
 				}
@@ -344,18 +331,20 @@ func (v *verifier) checkAll(list []extent) ([]checked, error) {
 	return shown, workers.Wait()
 }
 
-func (v *verifier) check(which int, ref crawllog.Ref) (c checked) {
+func (v *verifier) check(ref crawllog.Ref) (c checked) {
 	visit, err := v.a.Visit(ref)
 	if err != nil || visit == nil {
 		return c
 	}
 	c.visit = visit
-	c.records, c.err = checkVisit(v.reader(which, visit.Record.Offset, visit.Record.Length), visit)
+	w, free := readerOf(v.file, visit.Record.Offset, visit.Record.Length, IsLink(v.name))
+	defer free()
+	c.records, c.err = checkVisit(w, visit)
 	for _, x := range visit.Record.Beside {
 		if c.err != nil {
 			break
 		}
-		w := v.reader(which, x.Offset, x.Length)
+		w.Reset(io.NewSectionReader(v.file, x.Offset, x.Length), x.Offset)
 		h, err := w.Next()
 		if c.err = err; err == nil {
 			c.err = checkRecord(w, h, visit)
@@ -397,7 +386,7 @@ func (v *verifier) info(list []extent, e segmentEntry) (int64, error) {
 	if len(list) > 0 {
 		end = list[0].offset
 	}
-	w := v.reader(0, 0, end)
+	w := warc.NewReader(io.NewSectionReader(v.file, 0, end), 0)
 	h, err := w.Next()
 	if err == nil {
 		err = w.Finish()
@@ -467,26 +456,6 @@ func readBlock(w *warc.Reader, h *warc.Header, read func(block io.Reader) error)
 
 var errPayload = errors.New("payload digest differs")
 
-// payloadSum is the result of reading a payload.
-type payloadSum struct {
-	digest   string // SHA-256, as in a visit
-	labelled string // in the algorithm of the record's label
-	n        int64
-}
-
-// sumPayload reads a payload; on error the result covers what was read.
-func sumPayload(body io.Reader, label string) (payloadSum, error) {
-	h, labelled := warc.NewLabelled(""), warc.NewLabelled(label)
-	w := io.Writer(h)
-	if labelled.Size() != h.Size() {
-		w = io.MultiWriter(h, labelled)
-	} else {
-		labelled = h
-	}
-	n, err := io.Copy(w, body)
-	return payloadSum{h.String(), labelled.String(), n}, err
-}
-
 func checkPayload(block io.Reader, h *warc.Header, visit *crawllog.Visit) error {
 	label := h.PayloadDigest
 	if label == "" && IsLink(visit.Record.Segment) {
@@ -499,24 +468,24 @@ func checkPayload(block io.Reader, h *warc.Header, visit *crawllog.Visit) error 
 	if err != nil {
 		return nil // a head that cannot be parsed; the block digest still protects it
 	}
-	got, err := sumPayload(resp.Body, label)
+	own, labelled, n, err := warc.SumBoth(resp.Body, label)
 	if err != nil && visit.Truncated == "" {
 		return err
 	}
-	if got.n != visit.Length || got.labelled != label {
-		return fmt.Errorf("%w: %d bytes, %s; the record says %d bytes, %s", errPayload, got.n, got.labelled,
+	if n != visit.Length || labelled.String() != label {
+		return fmt.Errorf("%w: %d bytes, %s; the record says %d bytes, %s", errPayload, n, labelled,
 			visit.Length, label)
 	}
-	if got.digest != visit.Digest && got.labelled != visit.Digest { // archives of schema 5 may have only SHA-1
-		return fmt.Errorf("%w: %s; crawl.db says %s", errPayload, got.digest, visit.Digest)
+	if own.String() != visit.Digest && label != visit.Digest { // archives of schema 5 may have only SHA-1
+		return fmt.Errorf("%w: %s; crawl.db says %s", errPayload, own, visit.Digest)
 	}
 	return nil
 }
 
 // discard removes visits from crawl.db, in the caller's transaction. Their records stay until rewrite.
-func discard(tx *bbolt.Tx, refs []crawllog.Ref) error {
+func discard(tx *bbolt.Tx, bad map[crawllog.Ref]bool) error {
 	visits, digests := tx.Bucket(bucketVisits), tx.Bucket(bucketDigests)
-	for _, ref := range refs {
+	for ref := range bad {
 		v, err := getVisit(tx, ref)
 		if err == nil && v != nil {
 			if d := digestKey(v.Digest); d != nil && bytes.Equal(digests.Get(d), ref.Key()) {

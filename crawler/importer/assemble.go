@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -49,7 +48,7 @@ const (
 )
 
 func (a *assembler) run(ctx context.Context, from *checkpoint) error {
-	in, err := a.source.open(a.importer, from)
+	in, err := a.source.open(from)
 	if err != nil {
 		return &sourceError{"0", err}
 	}
@@ -70,7 +69,7 @@ func (a *assembler) run(ctx context.Context, from *checkpoint) error {
 			}
 			a.pass(a.loose...)
 			a.loose = nil
-			a.in.Note(noteFile+a.source.key, checkpoint{Whole: true, Counts: a.counts(&a.seen)})
+			a.in.Archive().Note(noteFile+a.source.key, checkpoint{Whole: true, Counts: a.counts(&a.seen)})
 			return nil
 		case errors.As(err, &bad):
 			a.ends(-1)
@@ -80,7 +79,10 @@ func (a *assembler) run(ctx context.Context, from *checkpoint) error {
 			return cmp.Or(a.flush(nil, 0), error(&sourceError{"", err}))
 		case r.Number < from.Number: // done in an earlier run
 		default:
-			a.endsBefore(r)
+			if r.Apart {
+				a.ends(r.At.Offset)
+			}
+			a.ends(-1)
 			if err := a.record(in, r); err != nil {
 				return err
 			}
@@ -146,19 +148,16 @@ func (a *assembler) record(in records, r *warc.ForeignRecord) error {
 			err = failed
 		}
 	}
-	var bad *warc.Unreadable
-	switch {
-	case errors.As(err, &bad):
-		a.refuse(&a.seen, r.At.String(), r.TargetURI, bad.What)
-	case errors.Is(err, errTooLong):
-		a.refuse(&a.seen, r.At.String(), r.TargetURI, err.Error())
-	case err != nil && storage.IsDisk(err):
-		return err
-	case err != nil:
-		a.refuse(&a.seen, r.At.String(), r.TargetURI, err.Error())
-	}
 	if err != nil {
 		b.close()
+		if storage.IsDisk(err) {
+			return err
+		}
+		what := err.Error()
+		if bad, ok := errors.AsType[*warc.Unreadable](err); ok {
+			what = bad.What
+		}
+		a.refuse(&a.seen, r.At.String(), r.TargetURI, what)
 		return nil
 	}
 	p := &part{ForeignRecord: r, block: b, near: true, before: before}
@@ -166,10 +165,9 @@ func (a *assembler) record(in records, r *warc.ForeignRecord) error {
 	if b.said != "" {
 		a.remark(p, b.said)
 	}
-	switch {
-	case main:
+	if main {
 		a.begin(p)
-	default:
+	} else {
 		a.attach(p)
 	}
 	return nil
@@ -191,13 +189,6 @@ func (a *assembler) ends(at int64) {
 	if a.last != nil {
 		a.last.end, a.last = at, nil
 	}
-}
-
-func (a *assembler) endsBefore(r *warc.ForeignRecord) {
-	if r.Apart {
-		a.ends(r.At.Offset)
-	}
-	a.ends(-1)
 }
 
 // passed returns the kind of a record that a web archive cannot use; "" for others.
@@ -347,8 +338,7 @@ func (a *assembler) add(p *part, next *warc.ForeignRecord) error {
 		a.done.Linked++
 	}
 	a.checkpoint(next)
-	err = a.in.Add(c)
-	if err == nil {
+	if err = a.in.Add(c); err == nil {
 		return nil
 	}
 	defer p.close()
@@ -381,7 +371,7 @@ func (a *assembler) checkpoint(next *warc.ForeignRecord) {
 				Near: q.near, Record: q.verbatim()})
 		}
 	}
-	a.in.Note(noteFile+a.source.key, c)
+	a.in.Archive().Note(noteFile+a.source.key, c)
 }
 
 // restore takes the records saved by a checkpoint.
@@ -393,10 +383,4 @@ func (a *assembler) restore(list []held) {
 			a.loose = append(a.loose, q)
 		}
 	}
-}
-
-// fields parses the block of a metadata record.
-func (p *part) fields() map[string]string {
-	fields, _ := warc.ReadFields(bytes.NewReader(p.block.mem))
-	return fields
 }

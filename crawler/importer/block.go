@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"slices"
-	"sync"
 
 	"curtsy/storage/warc"
 )
@@ -46,14 +44,7 @@ func (i *importer) readBlock(r io.Reader, label string, length int64) (_ *block,
 			b.close()
 		}
 	}()
-	var mem *[]byte
-	if length > leastPooled && length <= mostPooled {
-		mem, _ = blocks.Get().(*[]byte)
-	}
-	if mem == nil {
-		mem = new([]byte)
-	}
-	buf := bytes.NewBuffer(slices.Grow((*mem)[:0], int(min(length, inMemory))))
+	buf := bytes.NewBuffer(make([]byte, 0, min(length, inMemory)))
 	if b.size, err = io.CopyN(io.MultiWriter(buf, w), r, min(length, inMemory)); err != nil {
 		return nil, short(err)
 	}
@@ -86,20 +77,9 @@ func short(err error) error {
 	return err
 }
 
-// blocks is a pool of buffers between leastPooled and mostPooled.
-var blocks sync.Pool
-
-const (
-	leastPooled = 8 << 10
-	mostPooled  = 128 << 10
-)
-
 func (b *block) close() {
 	if b == nil {
 		return
-	}
-	if mem := b.mem; cap(mem) > leastPooled && cap(mem) <= mostPooled {
-		blocks.Put(&mem)
 	}
 	b.mem = nil
 	if b.file != nil {

@@ -49,16 +49,12 @@ func (a *assembler) verdict(p *part, err error) error {
 }
 
 // captureError describes what is wrong with the records of a capture.
-type captureError struct{ what string }
-
-func (e *captureError) Error() string { return e.what }
-
-func wrong(format string, args ...any) error { return &captureError{fmt.Sprintf(format, args...)} }
+type captureError struct{ error }
 
 // capture makes a capture from records.
 func (a *assembler) capture(p *part) (*rebuild.Capture, error) {
 	if err := a.checkDate(p.Date); err != nil {
-		return nil, &captureError{err.Error()}
+		return nil, &captureError{err}
 	}
 	u, err := p.url()
 	if err != nil {
@@ -146,12 +142,12 @@ func (a *assembler) answer(m *made, u weburl.URL) error {
 		head, at = p.madeHead(), 0
 		m.note.Mended = []string{"the record is a " + p.Type + ", which has no HTTP head"}
 	case err != nil:
-		return &captureError{err.Error()}
+		return &captureError{err}
 	}
 	original := head
 	head, said, err := mend(head, begin[min(at, len(begin)):], p.bare())
 	if err != nil {
-		return &captureError{err.Error()}
+		return &captureError{err}
 	}
 	if len(said) > 0 {
 		m.note.Mended, m.note.Head = append(m.note.Mended, said...), strings.ToValidUTF8(string(original), "\ufffd")
@@ -159,11 +155,11 @@ func (a *assembler) answer(m *made, u weburl.URL) error {
 	m.head, m.body = head, int64(at)
 	proto, status, h, err := http1.ParseHead(head)
 	if err != nil {
-		return &captureError{err.Error()}
+		return &captureError{err}
 	}
 	frame, err := http1.FrameOf(proto, status, h)
 	if err != nil {
-		return &captureError{err.Error()}
+		return &captureError{err}
 	}
 	m.coded = h.Get("Content-Encoding") != ""
 	v.Status, v.ContentType, v.Kept = status, h.Get("Content-Type"), crawllog.KeptResponse
@@ -185,12 +181,7 @@ func (a *assembler) payload(m *made, frame http1.Frame) error {
 	if frame.Chunked {
 		payload = http1.Dechunk(nil, body())
 	}
-	own, theirs := warc.NewLabelled(""), warc.NewLabelled(p.PayloadDigest)
-	w := io.MultiWriter(own, theirs)
-	if p.PayloadDigest == "" || theirs.Size() == own.Size() {
-		w, theirs = own, own
-	}
-	n, err := io.Copy(w, payload)
+	own, theirs, n, err := warc.SumBoth(payload, p.PayloadDigest)
 	switch {
 	case err != nil && !frame.Chunked:
 		return err
@@ -245,7 +236,7 @@ func (a *assembler) withhold(m *made, u weburl.URL, frame http1.Frame) error {
 func (p *part) url() (weburl.URL, error) {
 	u, err := weburl.ParsePage(p.TargetURI)
 	if err != nil {
-		return u, wrong("%v", err)
+		return u, &captureError{err}
 	}
 	q := p.request()
 	if q == nil {
@@ -270,7 +261,7 @@ func (p *part) url() (weburl.URL, error) {
 		sep = "&"
 	}
 	if u, err = weburl.Parse(href + sep + "__wb_method=" + method + posted(q.block.mem)); err != nil {
-		return u, wrong("of a %s request: %v", method, err)
+		return u, &captureError{fmt.Errorf("of a %s request: %w", method, err)}
 	}
 	return u, nil
 }
@@ -345,7 +336,8 @@ func (m *made) metadata() crawllog.Metadata {
 	d := crawllog.Metadata{Note: crawllog.Note{How: howImported, Import: &m.note}}
 	for _, q := range m.beside {
 		if q.Type == warc.TypeMetadata {
-			other := crawllog.MetadataOf(q.fields())
+			fields, _ := warc.ReadFields(bytes.NewReader(q.block.mem))
+			other := crawllog.MetadataOf(fields)
 			if u, err := weburl.ParsePage(other.Via); err == nil {
 				d.Via = u.String()
 			}

@@ -52,7 +52,7 @@ type harEntry struct {
 type harField struct{ Name, Value string }
 
 func fromHAR(path, key string, size int64) *Source {
-	return &Source{Name: path, key: key, size: size, open: func(*importer, *checkpoint) (records, error) {
+	return &Source{Name: path, key: key, size: size, open: func(*checkpoint) (records, error) {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, err

@@ -195,8 +195,7 @@ func (i *importer) file(ctx context.Context, s *Source) (err error) {
 		a := &assembler{importer: i, source: s, seen: from.Counts, link: link}
 		err = a.run(ctx, &from)
 		res.Counts = a.counts(&a.seen)
-		var bad *sourceError
-		if errors.As(err, &bad) {
+		if bad, ok := errors.AsType[*sourceError](err); ok {
 			res.Error, err = bad.Error(), nil
 			i.opts.Refused(Refusal{File: s.Name, At: bad.at, What: res.Error})
 		}
@@ -208,12 +207,9 @@ func (i *importer) file(ctx context.Context, s *Source) (err error) {
 
 // sourceError concerns one file; the import continues with the next.
 type sourceError struct {
-	at  string
-	err error
+	at string
+	error
 }
-
-func (e *sourceError) Error() string { return e.err.Error() }
-func (e *sourceError) Unwrap() error { return e.err }
 
 // records is a source of records, like warc.Foreign.
 type records interface {

@@ -35,7 +35,7 @@ func (a *assembler) postpone(p *part) {
 	}
 	sum := sha256.Sum256(slices.Concat([]byte(p.id()), l.Record))
 	a.done.Later++
-	a.in.Note(noteLater+hex.EncodeToString(sum[:16]), l)
+	a.in.Archive().Note(noteLater+hex.EncodeToString(sum[:16]), l)
 }
 
 func (p *part) verbatim() []byte { return slices.Concat(p.Raw, p.block.mem) }
@@ -71,7 +71,7 @@ func (i *importer) retry(name string) error {
 	a := &assembler{importer: i, source: &Source{Name: l.File}}
 	p, err := a.again(l.Record, l.At)
 	if err != nil {
-		i.in.Note(name, nil)
+		i.in.Archive().Note(name, nil)
 		return nil
 	}
 	for _, b := range l.Beside {
@@ -88,7 +88,7 @@ func (i *importer) retry(name string) error {
 			What: err.Error() + ": import the file that holds it, and this revisit comes with it"})
 		return nil
 	}
-	i.in.Note(name, nil)
+	i.in.Archive().Note(name, nil)
 	if err == nil {
 		i.result.Later--
 		i.result.Revisits++

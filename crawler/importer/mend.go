@@ -52,13 +52,13 @@ func mend(head, body []byte, bare bool) (mended []byte, said []string, err error
 	if err != nil {
 		return nil, nil, err
 	}
-	te := http1.Tokens(h["Transfer-Encoding"])
-	switch {
-	case len(te) == 0:
-	case bare, te[len(te)-1] == "chunked" && !isChunked(body), te[len(te)-1] != "chunked":
-		m.rename("Transfer-Encoding", "the body is not in the transfer coding that its head names")
-	default:
-		body, _ = firstChunk(body) // the content coding begins in the first chunk's data
+	if te := http1.Tokens(h["Transfer-Encoding"]); len(te) > 0 {
+		chunk, isChunked := firstChunk(body)
+		if bare || te[len(te)-1] != "chunked" || !isChunked {
+			m.rename("Transfer-Encoding", "the body is not in the transfer coding that its head names")
+		} else {
+			body = chunk // the content coding begins in its data
+		}
 	}
 	if ce := http1.Tokens(h["Content-Encoding"]); len(ce) > 0 && (bare || !isCoded(ce[len(ce)-1], body)) {
 		m.rename("Content-Encoding", "the body is not in the content coding that its head names")
@@ -106,13 +106,7 @@ func (m *mender) rename(name, why string) {
 	m.said = append(m.said, why)
 }
 
-// isChunked reports whether a body begins with a chunk.
-func isChunked(body []byte) bool {
-	_, ok := firstChunk(body)
-	return ok
-}
-
-// firstChunk returns the available data of the first chunk; ok is false if body has none.
+// firstChunk returns the available data of the first chunk; ok is false if body does not begin with one.
 func firstChunk(body []byte) (data []byte, ok bool) {
 	var c http1.Chunks
 	for rest := body; len(rest) > 0; {

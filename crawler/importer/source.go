@@ -27,7 +27,7 @@ type Source struct {
 	path     string // the file that may be linked, with the source at offset base; "" if linking is impossible
 	base     int64
 	seekable bool // reading can begin at any record
-	open     func(i *importer, from *checkpoint) (records, error)
+	open     func(from *checkpoint) (records, error)
 }
 
 // Stdin is the file name that stands for standard input.
@@ -116,7 +116,7 @@ func sourcesOf(path string) ([]*Source, error) {
 		return []*Source{fromHAR(path, key, st.Size())}, nil
 	}
 	return []*Source{{Name: path, key: key, size: st.Size(), path: path, seekable: true,
-		open: func(_ *importer, from *checkpoint) (records, error) {
+		open: func(from *checkpoint) (records, error) {
 			return openAt(func() (io.ReadCloser, error) { return os.Open(path) }, from)
 		}}}, nil
 }
@@ -164,7 +164,7 @@ func (w *warcFile) Close() {
 
 // fromStdin reads a WARC in any compression, or a HAR.
 func fromStdin(stdin io.Reader) *Source {
-	return &Source{Name: Stdin, open: func(i *importer, _ *checkpoint) (records, error) {
+	return &Source{Name: Stdin, open: func(*checkpoint) (records, error) {
 		b := bufio.NewReaderSize(stdin, 64<<10)
 		switch head, _ := b.Peek(4); {
 		case isZip(head):
@@ -218,15 +218,14 @@ func FirstPage(list []*Source) (weburl.URL, error) {
 const maxLooked = 2000
 
 func firstOf(s *Source) (first weburl.URL, page bool, err error) {
-	in, err := s.open(nil, &checkpoint{})
+	in, err := s.open(&checkpoint{})
 	if err != nil {
 		return first, false, err
 	}
 	defer in.Close()
 	for range maxLooked {
 		r, err := in.Next()
-		var bad *warc.Unreadable
-		if errors.As(err, &bad) {
+		if _, bad := errors.AsType[*warc.Unreadable](err); bad {
 			continue
 		}
 		if err != nil {
@@ -331,7 +330,7 @@ func sourcesOfWACZ(name, key string, size int64, open archived, nested bool) (li
 		}
 		s := &Source{Name: name + "!" + f.Name, First: first, key: key, size: int64(f.CompressedSize64),
 			seekable: f.Method == zip.Store}
-		s.open = func(_ *importer, from *checkpoint) (records, error) {
+		s.open = func(from *checkpoint) (records, error) {
 			return openAt(func() (io.ReadCloser, error) { return open.entry(n) }, from)
 		}
 		if at, err := f.DataOffset(); err == nil && s.seekable && !nested {

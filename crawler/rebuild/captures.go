@@ -30,11 +30,8 @@ func (b *rebuilder) plantRobots(origin string, via uint64) {
 	}
 }
 
-// commitFrontier commits the URLs that were added and requeues those in again.
-func (b *rebuilder) commitFrontier(again ...frontier.Found) error {
-	for _, f := range again {
-		b.frontier.Requeue(f.ID, f.Attempts)
-	}
+// commitFrontier commits the URLs that were added.
+func (b *rebuilder) commitFrontier() error {
 	b.state.Origins, b.state.Primary, b.state.Updated = b.reader.Scope().Origins, b.reader.Scope().Primary,
 		b.opts.Now().UTC()
 	b.state.Session = b.opts.Session()
@@ -79,7 +76,7 @@ func (b *rebuilder) take(c *crawllog.Recovered) error {
 	if b.began.IsZero() || v.At.Before(b.began) {
 		b.began = v.At
 	}
-	b.batch = append(b.batch, captured{c, k})
+	b.batch = append(b.batch, &Capture{Recovered: c, of: k})
 	return nil
 }
 
@@ -104,16 +101,12 @@ func (b *rebuilder) find(url string) (k *met, ok bool) {
 // restore adds a capture's URL to the frontier.
 func (b *rebuilder) restore(u weburl.URL, class frontier.Class, c *crawllog.Recovered) {
 	via, _ := b.find(c.Via)
-	b.frontier.Restore(frontier.Link{URL: u, Class: class, Needed: class == frontier.Requisite, Via: via.id,
-		Depth: c.Depth, Redirects: c.Note.Redirects, How: howOf(c)})
-}
-
-// howOf says how a capture's URL was found.
-func howOf(c *crawllog.Recovered) judge.How {
+	how := judge.How("in the archive")
 	if c.Noted {
-		return judge.How(c.Note.How)
+		how = judge.How(c.Note.How)
 	}
-	return "in the archive"
+	b.frontier.Restore(frontier.Link{URL: u, Class: class, Needed: class == frontier.Requisite, Via: via.id,
+		Depth: c.Depth, Redirects: c.Note.Redirects, How: how})
 }
 
 // classOf returns the class in which a capture's URL was queued. If the record does not say so, the
@@ -144,22 +137,18 @@ func (b *rebuilder) classOf(u weburl.URL, c *crawllog.Recovered) frontier.Class 
 // two segments. The visits of a URL come in order of time, so a visit later than the last eight
 // cannot be a copy; only otherwise are all visits of the URL compared.
 func (b *rebuilder) isCopy(k *met, v *crawllog.Visit) bool {
-	for _, c := range b.batch {
-		if c.of == k && c.Visit.Record.ID == v.Record.ID {
-			return true
-		}
+	var visits []*crawllog.Visit
+	last, _ := b.a.VisitsOf(k.id, 8)
+	if slices.ContainsFunc(last, func(had *crawllog.Visit) bool { return !had.At.Before(v.At) }) {
+		visits, _ = b.a.VisitsOf(k.id)
 	}
-	visits, _ := b.a.VisitsOf(k.id, 8)
-	if !slices.ContainsFunc(visits, func(had *crawllog.Visit) bool { return !had.At.Before(v.At) }) {
-		return false
-	}
-	visits, _ = b.a.VisitsOf(k.id)
-	for _, had := range visits {
-		if had.Record.ID == v.Record.ID {
-			return true
-		}
-	}
-	return false
+	return b.hasRecord(k, visits, v.Record.ID)
+}
+
+// hasRecord reports whether a visit of the URL k, in the batch or among the visits from the archive, has the record.
+func (b *rebuilder) hasRecord(k *met, visits []*crawllog.Visit, id string) bool {
+	return slices.ContainsFunc(b.batch, func(c *Capture) bool { return c.of == k && c.Visit.Record.ID == id }) ||
+		slices.ContainsFunc(visits, func(v *crawllog.Visit) bool { return v.Record != nil && v.Record.ID == id })
 }
 
 // flush commits the batch: first the URLs, so that they get their ids.
@@ -188,23 +177,26 @@ func (b *rebuilder) flush() error {
 }
 
 // refer sets the response that a revisit refers to; false if there is none.
-func (b *rebuilder) refer(c captured) bool {
-	original := b.referred(c)
-	if original == nil {
+func (b *rebuilder) refer(c *Capture) bool {
+	if c.original = b.referred(c); c.original == nil {
 		return false
 	}
-	ref := original.Ref()
-	v := c.Visit
-	v.Refers, v.Digest = &ref, original.Digest
-	if v.Status != 304 {
-		v.Length = original.Length
-	}
+	c.refer()
 	return true
+}
+
+// refer makes the visit one with the payload of the original.
+func (c *Capture) refer() {
+	v, ref := c.Visit, c.original.Ref()
+	v.Refers, v.Digest = &ref, c.original.Digest
+	if v.Status != 304 {
+		v.Length = c.original.Length
+	}
 }
 
 // referred finds the response whose record a revisit names: in the batch, among the visits of the URL
 // that the record names, or among those of the revisit's own URL (a robots.txt that was redirected).
-func (b *rebuilder) referred(c captured) *crawllog.Visit {
+func (b *rebuilder) referred(c *Capture) *crawllog.Visit {
 	_, comparable := warc.ParseDigest(c.Visit.Digest) // SHA-1, as in older archives, cannot be compared
 	holds := func(v *crawllog.Visit) bool {
 		return v.Kept == crawllog.KeptResponse && v.Record != nil && v.Record.ID == c.RefersTo &&

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -31,13 +30,10 @@ import (
 // in the archive say which of them are to be replayed.
 type Intake struct {
 	*rebuilder
-	group  []*Capture // added, not yet committed
-	weight int64
-	notes  map[string]any
-	fresh  map[uint64]bool         // URLs of the group that are noted for replay
+	weight int64                   // of the batch
 	labels map[string]crawllog.Ref // committed responses by Capture.Label, at most maxLabels
 
-	encoding *errgroup.Group
+	encoding errgroup.Group // see encode; an error ends the intake
 }
 
 // Capture is a capture made by another program, with its records as they will be written.
@@ -56,7 +52,7 @@ type Capture struct {
 
 	of       *met
 	original *crawllog.Visit
-	members  *bytes.Buffer
+	members  bytes.Buffer
 	infoID   string
 }
 
@@ -67,8 +63,8 @@ var (
 )
 
 const (
-	maxIntake   = storage.MaxGroup - 32 // captures in a group
-	heavyIntake = 24 << 20              // octets of a group above which it is committed
+	maxIntake   = storage.MaxGroup - 32 // captures in a batch
+	heavyIntake = 24 << 20              // octets of a batch above which it is committed
 	heavyRecord = 8 << 20               // octets of a capture above which it is compressed straight into the segment
 	maxLabels   = 1 << 19               // digests in Intake.labels
 )
@@ -76,9 +72,7 @@ const (
 // OpenIntake opens the archive in dir for adding captures, or creates one with the seed o.Seed.
 func OpenIntake(dir string, o crawler.Options) (i *Intake, err error) {
 	defer storage.Guard(&err)()
-	o = o.WithDefaults()
-	o.Archive.Crawl = crawler.SegmentInfo{Seed: o.Seed.String(), Settings: o.Public}
-	o.Traps.SoftNotFound = 0
+	o = offline(o)
 	o.GuessSitemap, o.UsageFiles = false, false // the next crawl fetches these
 	a, err := storage.Open(dir, o.Archive)
 	if err != nil {
@@ -86,9 +80,8 @@ func OpenIntake(dir string, o crawler.Options) (i *Intake, err error) {
 	}
 	b, err := newRebuilder(a, o)
 	if err == nil {
-		i = &Intake{rebuilder: b, notes: map[string]any{}, fresh: map[uint64]bool{}, labels: map[string]crawllog.Ref{},
-			encoding: &errgroup.Group{}}
-		_ = i.encoded()
+		i = &Intake{rebuilder: b, labels: map[string]crawllog.Ref{}}
+		i.encoding.SetLimit(runtime.GOMAXPROCS(0))
 		err = i.begin()
 	}
 	if err != nil {
@@ -140,9 +133,9 @@ func (i *Intake) Glance(u weburl.URL, at time.Time, head, payload []byte) visit.
 
 // Close closes the archive. Captures that were not committed are dropped.
 func (i *Intake) Close() error {
-	_ = i.encoded()
+	_ = i.encoding.Wait()
 	i.client.Close()
-	for _, c := range i.group {
+	for _, c := range i.batch {
 		c.Done()
 	}
 	return i.a.Close()
@@ -172,9 +165,9 @@ func (i *Intake) Add(c *Capture) (err error) {
 	}
 	k.visits++
 	c.of, c.Visit.N, c.Visit.URLID = k, k.visits, k.id
-	i.group, i.weight = append(i.group, c), i.weight+c.Weight
+	i.batch, i.weight = append(i.batch, c), i.weight+c.Weight
 	i.encode(c)
-	if len(i.group) >= maxIntake || i.weight > heavyIntake {
+	if len(i.batch) >= maxIntake || i.weight > heavyIntake {
 		return i.Commit()
 	}
 	return nil
@@ -187,12 +180,12 @@ func (i *Intake) placedAt(id uint64, u weburl.URL) {
 		return
 	}
 	k.id = id
-	for _, c := range i.group {
+	for _, c := range i.batch {
 		if c.of == k {
 			c.Visit.URLID = id
 		}
 	}
-	for _, c := range i.group {
+	for _, c := range i.batch {
 		if c.original != nil && c.original.URLID == id {
 			ref := c.original.Ref()
 			c.Visit.Refers = &ref
@@ -201,18 +194,10 @@ func (i *Intake) placedAt(id uint64, u weburl.URL) {
 	i.mark(id, u)
 }
 
-// had reports whether the archive or the group has the same record already.
+// had reports whether the archive or the batch has the same record already.
 func (i *Intake) had(k *met, c *Capture) bool {
-	for _, other := range i.group {
-		if other.of == k && other.Visit.Record.ID == c.Visit.Record.ID {
-			return true
-		}
-	}
 	visits, _ := i.a.VisitsOf(k.id)
-	return slices.ContainsFunc(visits, func(v *crawllog.Visit) bool {
-		return v.Record != nil &&
-			v.Record.ID == c.Visit.Record.ID
-	})
+	return i.hasRecord(k, visits, c.Visit.Record.ID)
 }
 
 // resolve finds the response that a revisit refers to: by record id, by URL and date, or by its
@@ -231,7 +216,7 @@ func (i *Intake) resolve(c *Capture) error {
 		if !ok {
 			continue
 		}
-		for _, other := range i.group {
+		for _, other := range i.batch {
 			if other.of == m {
 				list = append(list, other.Visit)
 			}
@@ -250,14 +235,12 @@ func (i *Intake) resolve(c *Capture) error {
 	if c.original == nil {
 		return ErrNoOriginal
 	}
-	v, ref := c.Visit, c.original.Ref()
-	v.Refers, v.Digest, v.Record.Label = &ref, c.original.Digest, c.original.Record.Label
+	v := c.Visit
+	v.Record.Label = c.original.Record.Label
 	if v.Status == 0 { // the revisit record has no HTTP head
 		v.Status, v.ContentType = c.original.Status, c.original.ContentType
 	}
-	if v.Status != 304 {
-		v.Length = c.original.Length
-	}
+	c.refer()
 	return nil
 }
 
@@ -288,7 +271,7 @@ func (i *Intake) labelled(label string) *crawllog.Visit {
 	if label == "" {
 		return nil
 	}
-	for _, c := range i.group {
+	for _, c := range i.batch {
 		if c.Label == label && c.Visit.Kept == crawllog.KeptResponse {
 			return c.Visit
 		}
@@ -300,7 +283,7 @@ func (i *Intake) labelled(label string) *crawllog.Visit {
 }
 
 func (i *Intake) original(ref crawllog.Ref) *crawllog.Visit {
-	for _, c := range i.group {
+	for _, c := range i.batch {
 		if c.of.id == ref.URLID && c.Visit.N == ref.N && ref.URLID != 0 {
 			return c.Visit
 		}
@@ -328,21 +311,18 @@ func (i *Intake) holds(v *crawllog.Visit, digest string) bool {
 	return err == nil && h.String() == digest
 }
 
-// Note stores a note with the next commit; nil deletes it.
-func (i *Intake) Note(name string, value any) { i.notes[name] = value }
-
-// Commit writes the group and the notes in one transaction.
+// Commit writes the batch and the archive's notes in one transaction.
 func (i *Intake) Commit() (err error) {
 	defer storage.Guard(&err)()
-	for _, c := range i.group {
+	for _, c := range i.batch {
 		defer c.Done()
 	}
-	group := i.group
-	defer func() { i.group, i.weight = nil, 0; clear(i.placed); clear(i.fresh) }()
-	if err := i.encoded(); err != nil {
+	batch := i.batch
+	defer func() { i.batch, i.weight = nil, 0; clear(i.placed) }()
+	if err := i.encoding.Wait(); err != nil {
 		return err
 	}
-	for _, c := range group {
+	for _, c := range batch {
 		if err := i.write(c); err != nil {
 			return err
 		}
@@ -355,16 +335,10 @@ func (i *Intake) Commit() (err error) {
 			i.state.Began = c.Visit.At
 		}
 	}
-	for name, value := range i.notes {
-		if err := i.a.Note(name, value); err != nil {
-			return err
-		}
-	}
-	clear(i.notes)
 	if err := i.commitFrontier(); err != nil {
 		return err
 	}
-	for _, c := range group {
+	for _, c := range batch {
 		if c.Label != "" && len(i.labels) < maxLabels && c.Visit.Kept == crawllog.KeptResponse {
 			i.labels[strings.Clone(c.Label)] = c.Visit.Ref() // the clone does not keep the record head in memory
 		}
@@ -380,29 +354,10 @@ func (i *Intake) encode(c *Capture) {
 		return // there is no segment yet, or the capture is streamed or linked
 	}
 	i.encoding.Go(func() error {
-		b, _ := members.Get().(*bytes.Buffer)
-		if b == nil {
-			b = &bytes.Buffer{}
-		}
-		b.Reset()
-		err := c.Records(b, infoID, c.original)
-		c.members, c.infoID = b, infoID
-		return err
+		c.infoID = infoID
+		return c.Records(&c.members, infoID, c.original)
 	})
 }
-
-// encoded waits for all that encode has started.
-func (i *Intake) encoded() error {
-	err := i.encoding.Wait()
-	i.encoding = &errgroup.Group{}
-	i.encoding.SetLimit(runtime.GOMAXPROCS(0))
-	return err
-}
-
-// members pools the buffers of encoded records.
-var members sync.Pool
-
-const mostPooled = 128 << 10 // octets; larger buffers are left to the garbage collector
 
 func (i *Intake) write(c *Capture) error {
 	if r := c.Linked; r != nil {
@@ -412,11 +367,7 @@ func (i *Intake) write(c *Capture) error {
 	}
 	return i.a.Append(c.Visit, func(w io.Writer, infoID string) error {
 		if c.infoID == infoID {
-			_, err := w.Write(c.members.Bytes())
-			if c.members.Cap() <= mostPooled {
-				members.Put(c.members)
-			}
-			c.members = nil
+			_, err := c.members.WriteTo(w)
 			return err
 		}
 		return c.Records(w, infoID, c.original)
@@ -433,15 +384,11 @@ const (
 
 // mark notes that the visits of a URL are to be replayed.
 func (i *Intake) mark(id uint64, u weburl.URL) {
-	if i.fresh[id] {
-		return
-	}
-	i.fresh[id] = true
 	name := noteURL
 	if u.Target() == rules.Location {
 		name = noteRobots
 	}
-	_ = i.a.Note(noteName(name, id), true) // a bool always encodes
+	i.a.Note(noteName(name, id), true)
 }
 
 func noteName(prefix string, id uint64) string { return fmt.Sprintf("%s%016x", prefix, id) }
@@ -522,13 +469,11 @@ func (i *Intake) replayAll(prefix string, names []string) error {
 		}
 	}
 	for _, name := range names {
-		if err := i.a.Note(name, nil); err != nil {
-			return err
-		}
+		i.a.Note(name, nil)
 	}
 	for _, v := range all {
 		if i.headOnly(v) {
-			_ = i.a.Note(noteName(noteLinks, v.URLID), true)
+			i.a.Note(noteName(noteLinks, v.URLID), true)
 		}
 	}
 	return i.commit()

@@ -22,7 +22,6 @@ import (
 	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
 	"curtsy/storage"
-	"curtsy/storage/crawllog"
 )
 
 // Done is the result of a rebuild.
@@ -45,7 +44,7 @@ type rebuilder struct {
 	state    status.State
 	planted  map[string]bool // origins whose robots.txt is in the frontier
 
-	batch  []captured
+	batch  []*Capture      // added, not yet committed
 	placed map[string]*met // URLs of the batch
 	began  time.Time
 	guess  int // captures whose records do not state their class
@@ -54,9 +53,9 @@ type rebuilder struct {
 	linksLater bool // links are not read in this replay
 
 	circles  visit.Circles
-	past     map[string]*past // by origin
-	last     replayed         // the URL being replayed
-	again    []frontier.Found // URLs to be queued again
+	past     map[string]*past  // by origin
+	last     replayed          // the URL being replayed
+	again    []*frontier.Entry // URLs to be queued again
 	withheld int
 }
 
@@ -73,12 +72,6 @@ type met struct {
 	visits int // number of its visits so far
 }
 
-// captured is a capture with its URL.
-type captured struct {
-	*crawllog.Recovered
-	of *met
-}
-
 // rebuildBatch is how many visits are written per transaction.
 const rebuildBatch = 256
 
@@ -90,10 +83,7 @@ const maxLost = 10_000
 // the options of the last run.
 func Archive(dir string, o crawler.Options) (done *Done, err error) {
 	defer storage.Guard(&err)()
-	o = o.WithDefaults()
-	o.Archive.Crawl = crawler.SegmentInfo{Seed: o.Seed.String(), Settings: o.Public}
-	// The soft-404 rule sends requests to the site.
-	o.Traps.SoftNotFound = 0
+	o = offline(o)
 	var b *rebuilder
 	said, err := storage.Rebuild(dir, o.Archive, func(a *storage.Archive) (err error) {
 		if b, err = newRebuilder(a, o); err != nil {
@@ -106,6 +96,14 @@ func Archive(dir string, o crawler.Options) (done *Done, err error) {
 		return nil, err
 	}
 	return b.finish(dir, said)
+}
+
+// offline returns the options for work without the site.
+func offline(o crawler.Options) crawler.Options {
+	o = o.WithDefaults()
+	o.Archive.Crawl = crawler.SegmentInfo{Seed: o.Seed.String(), Settings: o.Public}
+	o.Traps.SoftNotFound = 0 // the rule sends requests
+	return o
 }
 
 func newRebuilder(a *storage.Archive, o crawler.Options) (*rebuilder, error) {

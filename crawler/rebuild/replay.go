@@ -62,9 +62,11 @@ func (b *rebuilder) commit() error {
 	if err := b.commitFrontier(); err != nil || len(b.again) == 0 {
 		return err
 	}
-	err := b.commitFrontier(b.again...)
+	for _, f := range b.again {
+		b.frontier.Requeue(f.ID, f.Attempts)
+	}
 	b.again = b.again[:0]
-	return err
+	return b.commitFrontier()
 }
 
 // visit replays one visit. read is what was read ahead; nil if nothing was.
@@ -85,7 +87,8 @@ func (b *rebuilder) visit(v *crawllog.Visit, read *ahead) error {
 		return err
 	}
 	if e.Class == frontier.Prerequisite {
-		b.prepareRobots(j)
+		origin := e.URL.Origin()
+		j.Robots = &robotstxt.Request{Origin: origin, Hops: b.last.hops, Had: b.of(origin).from}
 	} else if p := b.at(j.URL.Origin(), v); p.rules != nil {
 		j.Rules = p.rules
 		if d := robotstxt.Decide(p.rules, &p.from, e.URL); d.Allow {
@@ -236,16 +239,9 @@ func (b *rebuilder) settle() {
 		b.withheld++
 	}
 	if l.again || !o.RetryAt.IsZero() {
-		again := frontier.Found{Entry: *l.entry}
-		again.Attempts = max(l.o.Visit.N, b.a.LastN(l.entry.ID))
-		b.again = append(b.again, again)
+		l.entry.Attempts = max(l.o.Visit.N, b.a.LastN(l.entry.ID))
+		b.again = append(b.again, l.entry)
 	}
-}
-
-// prepareRobots makes j a request for robots.txt.
-func (b *rebuilder) prepareRobots(j *visit.Attempt) {
-	origin := j.Entry.URL.Origin()
-	j.Robots = &robotstxt.Request{Origin: origin, Hops: b.last.hops, Had: b.of(origin).from}
 }
 
 // condition makes the replay of a 304 response a conditional request, as the original one was.

@@ -83,15 +83,13 @@ func audit(f *frontier.Frontier, a *storage.Archive, r *storage.Report, problem 
 // FirstSeed guesses the seed of an archive that does not state it: the first page without a referring
 // page.
 func FirstSeed(dir string) (weburl.URL, bool) {
-	c := storage.First(dir, func(c *crawllog.Recovered) bool {
+	for c := range storage.Captures(dir) {
 		u, err := weburl.ParsePage(c.Visit.URL)
-		return err == nil && c.Via == "" && u.Target() != rules.Location
-	})
-	if c == nil {
-		return weburl.URL{}, false
+		if err == nil && c.Via == "" && u.Target() != rules.Location {
+			return u, true
+		}
 	}
-	u, err := weburl.ParsePage(c.Visit.URL)
-	return u, err == nil
+	return weburl.URL{}, false
 }
 
 // Repair removes damaged records from the archive and requeues their URLs, so that resume fetches them.

@@ -24,9 +24,6 @@ type Params struct {
 // IsZero reports whether there is no reason.
 func (r Reason) IsZero() bool { return r == Reason{} }
 
-// String describes the reason in words.
-func (r Reason) String() string { return Words(r) }
-
 // Encode returns the reason as it is stored: JSON, or nothing for the zero Reason.
 func (r Reason) Encode() []byte {
 	if r.IsZero() {

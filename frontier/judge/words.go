@@ -110,8 +110,8 @@ func wordingOf(rule string) (topic, detail string) {
 	return topic, detail
 }
 
-// Words describes a reason for users. The text is never parsed.
-func Words(r Reason) string {
+// String describes the reason for users. The text is never parsed.
+func (r Reason) String() string {
 	topic, detail := wordingOf(r.Rule)
 	switch {
 	case r.Rule == "":

@@ -160,7 +160,7 @@ func (t *targets) End(url string) string {
 	return url
 }
 
-var inCircle = judge.Words(judge.Reason{Rule: judge.Location, Params: judge.Params{Text: judge.InCircle}})
+var inCircle = judge.Reason{Rule: judge.Location, Params: judge.Params{Text: judge.InCircle}}.String()
 
 // redirected judges a link by the end of its redirects. All URLs of a redirect loop count as
 // mentioned, so that a loop is reported once.

@@ -67,8 +67,7 @@ type Metadata struct {
 	Status   int       // status of a withheld response
 	Withheld string    // why the body is withheld; "" if it is not
 	Note     Note
-
-	noted bool // it has a valid Note
+	Noted    bool // it has a valid Note
 }
 
 // Fields of a metadata record (ISO 28500 §6.6), and our own, which other programs ignore.
@@ -112,10 +111,10 @@ func MetadataOf(fields map[string]string) Metadata {
 	m.Status, _ = strconv.Atoi(fields[fieldStatus])
 	ms, _ := strconv.ParseInt(fields[fieldTook], 10, 64)
 	m.Took = time.Duration(ms) * time.Millisecond
-	m.noted = json.Unmarshal([]byte(fields[fieldVisit]), &m.Note) == nil
+	m.Noted = json.Unmarshal([]byte(fields[fieldVisit]), &m.Note) == nil
 	m.Hops, m.Depth = hopsOf(fields[fieldHops])
 	m.Depth = max(m.Depth, m.Note.Depth)
-	if m.noted && m.Hops != "" {
+	if m.Noted && m.Hops != "" {
 		m.Depth = m.Note.Depth
 	}
 	return m
@@ -142,12 +141,11 @@ type Recovered struct {
 	Metadata
 	RefersTo    string // of a revisit: id of the record with the payload
 	RefersToURI string
-	Noted       bool // it has a metadata record with a Note
 }
 
 // Take applies the content of the metadata record.
 func (c *Recovered) Take(m Metadata) {
-	c.Metadata, c.Noted = m, m.noted
+	c.Metadata = m
 	v := c.Visit
 	if w := m.Note.Withheld; w != nil && v.Kept == KeptWithheld && w.URL == v.URL {
 		w.Record, w.Kept, w.Digest, w.Title = v.Record, v.Kept, "", ""

@@ -7,6 +7,7 @@ import (
 	"encoding/base32"
 	"encoding/hex"
 	"hash"
+	"io"
 	"strings"
 )
 
@@ -76,6 +77,18 @@ func (l Labelled) Matches(label string) bool {
 	}
 	sum, b := l.Sum(nil), DigestOctets(value)
 	return len(b) != len(sum) || bytes.Equal(b, sum) // an invalid digest matches
+}
+
+// SumBoth reads r to its end and returns its SHA-256 and its digest in the algorithm of a label, and the octets
+// read; on error they cover what was read.
+func SumBoth(r io.Reader, label string) (own, labelled Labelled, n int64, err error) {
+	own, labelled = NewLabelled(""), NewLabelled(label)
+	w := io.MultiWriter(own, labelled)
+	if !labelled.sha1 {
+		w, labelled = own, own
+	}
+	n, err = io.Copy(w, r)
+	return own, labelled, n, err
 }
 
 // DigestOctets decodes a digest, labelled or not, in the usual forms: hexadecimal (SHA-1 and SHA-256) and

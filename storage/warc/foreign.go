@@ -226,7 +226,7 @@ func (f *Foreign) Finish() error {
 	}
 	f.open = false
 	at := f.record.At
-	if _, err := io.Copy(io.Discard, readOnly{f}); err != nil {
+	if _, err := io.Copy(io.Discard, f); err != nil {
 		return f.unreadable(at, fmt.Errorf("%d bytes of its block are missing: %w", f.left, err))
 	}
 	err := f.in.skipLineEnds()

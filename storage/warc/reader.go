@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,9 +21,9 @@ const maxHead = 64 << 10
 // Reader reads records one after another, each in a gzip member.
 type Reader struct {
 	Any    bool // accept any WARC version and uncompressed records
-	src    *counter
+	src    counter
 	buf    *bufio.Reader
-	z      *gzip.Reader
+	z      gzip.Reader
 	inZ    *bufio.Reader // the output of z
 	rec    *bufio.Reader // inZ, or buf if the record is uncompressed
 	left   int64         // octets of the block not yet read
@@ -46,16 +44,17 @@ func (c *counter) Read(p []byte) (int, error) {
 
 const readerBuf = 32 << 10 // octets of the longest line of a header
 
-// NewReader reads from r, which begins at the given offset of the segment.
-func NewReader(r io.Reader, offset int64) *Reader {
-	src := &counter{r: r, n: offset}
-	return &Reader{src: src, buf: bufio.NewReaderSize(src, 64<<10), offset: offset}
+// NewReader reads from src, which begins at the given offset of the segment.
+func NewReader(src io.Reader, offset int64) *Reader {
+	r := &Reader{buf: bufio.NewReaderSize(nil, 64<<10), inZ: bufio.NewReaderSize(nil, readerBuf)}
+	r.Reset(src, offset)
+	return r
 }
 
 // Reset makes the reader start again on src.
 func (r *Reader) Reset(src io.Reader, offset int64) {
-	r.src.r, r.src.n = src, offset
-	r.buf.Reset(r.src)
+	r.src = counter{src, offset}
+	r.buf.Reset(&r.src)
 	r.offset, r.open, r.left = offset, false, 0
 }
 
@@ -94,21 +93,12 @@ func (r *Reader) member() error {
 		r.rec = r.buf
 		return nil
 	}
-	if r.z == nil {
-		z, err := gzip.NewReader(r.buf)
-		if err != nil {
-			return err
-		}
-		r.z = z
-		r.inZ = bufio.NewReaderSize(z, readerBuf)
-	} else {
-		if err := r.z.Reset(r.buf); err != nil {
-			return err
-		}
-		r.inZ.Reset(r.z)
+	if err := r.z.Reset(r.buf); err != nil {
+		return err
 	}
-	r.rec = r.inZ
 	r.z.Multistream(false)
+	r.inZ.Reset(&r.z)
+	r.rec = r.inZ
 	return nil
 }
 
@@ -117,10 +107,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	if r.left <= 0 {
 		return 0, io.EOF
 	}
-	if int64(len(p)) > r.left {
-		p = p[:r.left]
-	}
-	n, err := r.rec.Read(p)
+	n, err := r.rec.Read(p[:min(int64(len(p)), r.left)])
 	r.left -= int64(n)
 	if err == io.EOF && r.left > 0 {
 		err = io.ErrUnexpectedEOF
@@ -138,7 +125,7 @@ func (r *Reader) Finish() error {
 		return nil
 	}
 	r.open = false
-	if _, err := io.Copy(io.Discard, readOnly{r}); err != nil {
+	if _, err := io.Copy(io.Discard, r); err != nil {
 		return fmt.Errorf("record at %d: %w", r.offset, err)
 	}
 	if r.Any {
@@ -187,43 +174,40 @@ func CopyMembers(w io.Writer, f io.ReaderAt, offset, length int64) (n int64, err
 	}
 	r := NewReader(section(offset, offset+length), offset)
 	r.Any = true
-	to := &written{w, 0}
+	var written octets
+	to := io.MultiWriter(w, &written)
 	for z := gzip.NewWriter(nil); ; {
 		if _, err = r.Next(); err == io.EOF {
-			return to.n, nil
+			return int64(written), nil
 		}
 		if err == nil {
 			err = r.Finish()
 		}
+		if err == nil {
+			z.Reset(to)
+			_, err = io.Copy(z, section(r.offset, r.End()))
+		}
+		if err == nil {
+			err = z.Close()
+		}
 		if err != nil {
-			return to.n, err
-		}
-		z.Reset(to)
-		if _, err := io.Copy(z, section(r.offset, r.End())); err != nil {
-			return to.n, err
-		}
-		if err := z.Close(); err != nil {
-			return to.n, err
+			return int64(written), err
 		}
 	}
 }
 
-// written counts what is written.
-type written struct {
-	w io.Writer
-	n int64
-}
+// octets counts what is written to it.
+type octets int64
 
-func (c *written) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
+func (n *octets) Write(p []byte) (int, error) {
+	*n += octets(len(p))
+	return len(p), nil
 }
 
 // Probe recognizes the beginnings of records.
 type Probe struct {
 	src bytes.Reader
-	z   *gzip.Reader
+	z   gzip.Reader
 }
 
 // ProbeSize is how many octets Probe needs.
@@ -238,23 +222,16 @@ func (p *Probe) beginsAny(b []byte) bool { return strings.HasPrefix(p.line(b), "
 // line decompresses as much of b as a version line has.
 func (p *Probe) line(b []byte) string {
 	p.src.Reset(b)
-	var err error
-	if p.z == nil {
-		p.z, err = gzip.NewReader(&p.src)
-	} else {
-		err = p.z.Reset(&p.src)
-	}
 	var line [len(version)]byte
+	err := p.z.Reset(&p.src)
 	if err == nil {
-		_, err = io.ReadFull(p.z, line[:])
+		_, err = io.ReadFull(&p.z, line[:])
 	}
 	if err != nil {
 		return ""
 	}
 	return string(line[:])
 }
-
-type readOnly struct{ io.Reader }
 
 // End returns the offset after the last finished record.
 func (r *Reader) End() int64 { return r.pos() }
@@ -298,62 +275,13 @@ func readHeader(r *bufio.Reader, any bool) (*Header, error) {
 
 func readLine(r *bufio.Reader) (string, error) {
 	line, err := r.ReadSlice('\n')
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
 	if err != nil {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
 		return "", err
 	}
 	return strings.TrimRight(string(line), "\r\n"), nil
-}
-
-func (h *Header) set(name, value string) {
-	id := func() string { return strings.TrimSuffix(strings.TrimPrefix(value, "<"), ">") }
-	switch name {
-	case "warc-type":
-		h.Type = value
-	case "warc-record-id":
-		h.ID = id()
-	case "warc-date":
-		h.Date = parseDate(value)
-	case "warc-target-uri":
-		h.TargetURI = value
-	case "warc-filename":
-		h.Filename = value
-	case "content-type":
-		h.ContentType = value
-	case "content-length":
-		n, err := strconv.ParseInt(value, 10, 64)
-		if err == nil && n >= 0 {
-			h.Length = n
-		}
-	case "warc-ip-address":
-		h.IP, _ = netip.ParseAddr(value)
-	case "warc-concurrent-to":
-		if h.ConcurrentTo == "" { // of several the first
-			h.ConcurrentTo = id()
-		}
-	case "warc-warcinfo-id":
-		h.WarcinfoID = id()
-	case "warc-block-digest":
-		h.BlockDigest = value
-	case "warc-payload-digest":
-		h.PayloadDigest = value
-	case "warc-truncated":
-		h.Truncated = value
-	case "warc-profile":
-		h.Profile = value
-	case "warc-refers-to":
-		h.RefersTo = id()
-	case "warc-refers-to-target-uri":
-		h.RefersToURI = value
-	case "warc-refers-to-date":
-		h.RefersToDate = parseDate(value)
-	case "warc-protocol":
-		h.Protocol = value
-	case "warc-cipher-suite":
-		h.CipherSuite = value
-	}
 }
 
 // dateForms are the forms of WARC-Date (ISO 28500 §5.4): of 1.1, which allows any precision, of earlier

@@ -4,6 +4,7 @@ package warc
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -61,53 +62,104 @@ type Header struct {
 // dateFormat is the format of WARC-Date (ISO 28500 §5.4), in microseconds.
 const dateFormat = "2006-01-02T15:04:05.000000Z"
 
-// formatDate formats a time as WARC-Date.
-func formatDate(t time.Time) string { return t.UTC().Format(dateFormat) }
+// recordID is the text of a record ID, which stands in angle brackets in a record.
+type recordID string
+
+// fields are the named fields but Content-Length, in the order in which they are written. at returns where the
+// value is: a *string, *recordID, *time.Time or *netip.Addr.
+var fields = [...]struct {
+	name string
+	at   func(*Header) any
+}{
+	{"WARC-Type", func(h *Header) any { return &h.Type }},
+	{"WARC-Record-ID", func(h *Header) any { return (*recordID)(&h.ID) }},
+	{"WARC-Date", func(h *Header) any { return &h.Date }},
+	{"WARC-Filename", func(h *Header) any { return &h.Filename }},
+	{"WARC-Target-URI", func(h *Header) any { return &h.TargetURI }},
+	{"WARC-IP-Address", func(h *Header) any { return &h.IP }},
+	{"WARC-Concurrent-To", func(h *Header) any { return (*recordID)(&h.ConcurrentTo) }},
+	{"WARC-Warcinfo-ID", func(h *Header) any { return (*recordID)(&h.WarcinfoID) }},
+	{"WARC-Profile", func(h *Header) any { return &h.Profile }},
+	{"WARC-Refers-To", func(h *Header) any { return (*recordID)(&h.RefersTo) }},
+	{"WARC-Refers-To-Target-URI", func(h *Header) any { return &h.RefersToURI }},
+	{"WARC-Refers-To-Date", func(h *Header) any { return &h.RefersToDate }},
+	{"WARC-Protocol", func(h *Header) any { return &h.Protocol }},
+	{"WARC-Cipher-Suite", func(h *Header) any { return &h.CipherSuite }},
+	{"WARC-Block-Digest", func(h *Header) any { return &h.BlockDigest }},
+	{"WARC-Payload-Digest", func(h *Header) any { return &h.PayloadDigest }},
+	{"WARC-Truncated", func(h *Header) any { return &h.Truncated }},
+	{"Content-Type", func(h *Header) any { return &h.ContentType }},
+}
 
 // append appends version line, fields and the empty line after them.
 func (h *Header) append(b []byte) []byte {
 	b = append(b, version...)
 	b = append(b, "\r\n"...)
-	field := func(name, value string) {
-		if value == "" {
-			return
+	for i := range fields {
+		value := ""
+		switch v := fields[i].at(h).(type) {
+		case *string:
+			value = *v
+		case *recordID:
+			if *v != "" {
+				value = "<" + string(*v) + ">"
+			}
+		case *time.Time:
+			if !v.IsZero() || v == &h.Date { // every record has a WARC-Date
+				value = v.UTC().Format(dateFormat)
+			}
+		case *netip.Addr:
+			if v.IsValid() {
+				value = v.String()
+			}
 		}
-		b = append(b, name...)
+		if value == "" {
+			continue
+		}
+		b = append(b, fields[i].name...)
 		b = append(b, ": "...)
 		b = appendValue(b, value)
 		b = append(b, "\r\n"...)
 	}
-	id := func(name, value string) {
-		if value != "" {
-			field(name, "<"+value+">")
-		}
-	}
-	field("WARC-Type", h.Type)
-	id("WARC-Record-ID", h.ID)
-	field("WARC-Date", formatDate(h.Date))
-	field("WARC-Filename", h.Filename)
-	field("WARC-Target-URI", h.TargetURI)
-	if h.IP.IsValid() {
-		field("WARC-IP-Address", h.IP.String())
-	}
-	id("WARC-Concurrent-To", h.ConcurrentTo)
-	id("WARC-Warcinfo-ID", h.WarcinfoID)
-	field("WARC-Profile", h.Profile)
-	id("WARC-Refers-To", h.RefersTo)
-	field("WARC-Refers-To-Target-URI", h.RefersToURI)
-	if !h.RefersToDate.IsZero() {
-		field("WARC-Refers-To-Date", formatDate(h.RefersToDate))
-	}
-	field("WARC-Protocol", h.Protocol)
-	field("WARC-Cipher-Suite", h.CipherSuite)
-	field("WARC-Block-Digest", h.BlockDigest)
-	field("WARC-Payload-Digest", h.PayloadDigest)
-	field("WARC-Truncated", h.Truncated)
-	field("Content-Type", h.ContentType)
 	b = append(b, "Content-Length: "...)
 	b = strconv.AppendInt(b, h.Length, 10)
 	return append(b, "\r\n\r\n"...)
 }
+
+// set sets the field of a name in lower case from its text.
+func (h *Header) set(name, value string) {
+	if name == "content-length" {
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil && n >= 0 {
+			h.Length = n
+		}
+		return
+	}
+	at := fieldsByName[name]
+	if at == nil {
+		return
+	}
+	switch v := at(h).(type) {
+	case *string:
+		*v = value
+	case *recordID:
+		if *v == "" || name != "warc-concurrent-to" { // of several WARC-Concurrent-To the first
+			*v = recordID(strings.TrimSuffix(strings.TrimPrefix(value, "<"), ">"))
+		}
+	case *time.Time:
+		*v = parseDate(value)
+	case *netip.Addr:
+		*v, _ = netip.ParseAddr(value)
+	}
+}
+
+// fieldsByName are fields[…].at by name in lower case.
+var fieldsByName = func() map[string]func(*Header) any {
+	all := map[string]func(*Header) any{}
+	for _, f := range fields {
+		all[strings.ToLower(f.name)] = f.at
+	}
+	return all
+}()
 
 // appendValue appends a field value without control characters, so that no value from the network can add a
 // field.
@@ -123,12 +175,8 @@ func appendValue(b []byte, v string) []byte {
 // NewID returns a new record ID, a version 4 UUID. It must be unique, but need not be secret.
 func NewID() string {
 	var u [16]byte
-	for i := 0; i < 16; i += 8 {
-		r := rand.Uint64()
-		for j := range 8 {
-			u[i+j] = byte(r >> (8 * j))
-		}
-	}
+	binary.LittleEndian.PutUint64(u[:8], rand.Uint64())
+	binary.LittleEndian.PutUint64(u[8:], rand.Uint64())
 	u[6] = u[6]&0x0f | 0x40
 	u[8] = u[8]&0x3f | 0x80
 	return FormatID(u)
@@ -153,8 +201,6 @@ const labelUUID = "urn:uuid:"
 type Encoder struct {
 	z    [Stored + 1]*gzip.Writer // by effort
 	head []byte
-	src  []byte // the uncompressed record
-	out  bytes.Buffer
 }
 
 // Effort is the compression effort.
@@ -174,19 +220,14 @@ func NewEncoder() *Encoder { return &Encoder{} }
 // record. It sets h.Length to the length of the block.
 func (e *Encoder) Append(dst []byte, h *Header, effort Effort, block ...[]byte) []byte {
 	h.Length = 0
-	for _, b := range block {
+	parts := make([]io.Reader, len(block))
+	for i, b := range block {
 		h.Length += int64(len(b))
+		parts[i] = bytes.NewReader(b)
 	}
-	e.src = h.append(e.src[:0])
-	for _, b := range block {
-		e.src = append(e.src, b...)
-	}
-	e.src = append(e.src, "\r\n\r\n"...)
-	e.out.Reset()
-	z := e.gzip(&e.out, effort)
-	_, _ = z.Write(e.src) // a bytes.Buffer never fails
-	_ = z.Close()
-	return append(dst, e.out.Bytes()...)
+	out := bytes.NewBuffer(dst)
+	_ = e.Stream(out, h, effort, parts...) // a bytes.Buffer never fails
+	return out.Bytes()
 }
 
 // gzip returns the writer for an effort, reset to w.

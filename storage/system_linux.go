@@ -18,3 +18,6 @@ func dataFrom(f *os.File, at, size int64) int64 {
 	}
 	return next
 }
+
+// nameless opens a file without a name.
+const nameless = unix.O_TMPFILE

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package storage
-
-const dontBlock = 0
