@@ -126,8 +126,8 @@ func (w *Writer) Add(p Page, size int64, body io.Reader) error {
 }
 
 // Redirect adds a path that redirects to another.
-func (w *Writer) Redirect(path, title, to string) {
-	w.entries = append(w.entries, entry{space: content, path: path, title: title, typ: redirect, to: to})
+func (w *Writer) Redirect(path, to string) {
+	w.entries = append(w.entries, entry{space: content, path: path, typ: redirect, to: to})
 	io.WriteString(w.sum, path+"\x00"+to+"\x00")
 }
 

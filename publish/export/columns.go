@@ -143,15 +143,20 @@ func numberOf(segment string) string {
 
 // iso3 converts a language to its ISO 639-3 code, as Common Crawl has it; "" if unknown.
 func iso3(lang string) string {
+	if base, ok := baseOf(lang); ok {
+		return base.ISO3()
+	}
+	return ""
+}
+
+// baseOf returns the language of a tag without region and script.
+func baseOf(lang string) (language.Base, bool) {
 	tag, err := language.Parse(lang)
 	if err != nil {
-		return ""
+		return language.Base{}, false
 	}
 	base, sure := tag.Base()
-	if sure == language.No {
-		return ""
-	}
-	return base.ISO3()
+	return base, sure != language.No
 }
 
 // detected sniffs the media type from the first octets of a body (WHATWG MIME Sniffing §7).

@@ -22,14 +22,6 @@ type outFile struct {
 	err  error  // the first failed write
 }
 
-// create creates the file. It refuses to replace a file that is not an export.
-func create(out string, o *Options) (*outFile, error) {
-	if err := replaceable(out, o.Force, o.is.ours); err != nil {
-		return nil, err
-	}
-	return begin(out)
-}
-
 // begin creates a temporary file that place will rename to out.
 func begin(out string) (*outFile, error) {
 	dir, base := filepath.Split(out)
@@ -94,6 +86,13 @@ func (f *outFile) Write(p []byte) (int, error) {
 		err = f.err
 	}
 	return n, err
+}
+
+// touch updates the modification times, so that sweep sees that the export is running.
+func (f *outFile) touch(dir string) {
+	now := time.Now()
+	_ = os.Chtimes(f.Name(), now, now)
+	_ = os.Chtimes(dir, now, now)
 }
 
 // discard closes the file and removes it if it was not placed.

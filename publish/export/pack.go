@@ -145,9 +145,9 @@ func (e *entry) patch() error {
 	return err
 }
 
-// add writes b as an entry.
-func (p *pack) add(name string, method uint16, b []byte) error {
-	e, err := p.create(name, method, int64(len(b)))
+// add writes b as a compressed entry.
+func (p *pack) add(name string, b []byte) error {
+	e, err := p.create(name, zip.Deflate, int64(len(b)))
 	if err != nil {
 		return err
 	}

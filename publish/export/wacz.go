@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"curtsy/htmlmeta"
 	"curtsy/internal/extsort"
 	"curtsy/internal/legible"
 	"curtsy/usage"
@@ -72,7 +73,7 @@ func (w *wacz) index(m *member, offset int64) error {
 	if m.v.Status == http.StatusNotModified {
 		return nil
 	}
-	line, err := appendCDX(nil, m, m.segment, offset)
+	line, err := cdxLineOf(m, m.segment, offset)
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func (w *wacz) writeIndex() error {
 	if err := e.close(); err != nil {
 		return err
 	}
-	return w.pack.add("indexes/index.idx", zip.Deflate, idx.Bytes())
+	return w.pack.add("indexes/index.idx", idx.Bytes())
 }
 
 // indexMember collects the lines of one gzip member.
@@ -218,7 +219,7 @@ func (w *wacz) describe() error {
 	if err != nil {
 		return err
 	}
-	if err := w.pack.add("datapackage.json", zip.Deflate, legible.JSON(b)); err != nil {
+	if err := w.pack.add("datapackage.json", legible.JSON(b)); err != nil {
 		return err
 	}
 	described := w.pack.files[len(w.pack.files)-1]
@@ -234,7 +235,7 @@ func (w *wacz) describe() error {
 	if b, err = json.MarshalIndent(digest, "", "  "); err != nil {
 		return err
 	}
-	return w.pack.add("datapackage-digest.json", zip.Deflate, b)
+	return w.pack.add("datapackage-digest.json", b)
 }
 
 // page is a line of pages.jsonl.
@@ -278,11 +279,10 @@ func (p *pages) add(m *member) error {
 		p.main, p.first = line, v.At
 	}
 	if m.flags&flagText != 0 {
-		blocks, err := textOf(p.a, v, true)
+		err := p.readPage(v, func(read htmlmeta.Page) { line.Text = joined(blocksOf(read, true)) })
 		if err != nil {
 			return err
 		}
-		line.Text = joined(blocks)
 	}
 	b, err := jsonLine(line)
 	if err == nil {
