@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -48,11 +49,7 @@ func (r *Robots) addCleanParam(e entry) {
 		return
 	}
 	c := CleanParam{Line: e.line, Text: e.text}
-	for _, n := range strings.Split(words[0], "&") {
-		if n != "" {
-			c.Names = append(c.Names, n)
-		}
-	}
+	c.Names = slices.DeleteFunc(strings.Split(words[0], "&"), func(n string) bool { return n == "" })
 	if len(words) == 2 {
 		c.Path = words[1]
 	}

@@ -18,20 +18,10 @@ func (r *Robots) choose() {
 // tokens returns the agents. In the Yandex dialect, Yandex's robots also obey groups for "Yandex" if they
 // are not named themselves.
 func (r *Robots) tokens() []string {
-	var out []string
-	for _, a := range r.options.Agents {
-		if a == "" || a == "*" {
-			continue
-		}
-		out = append(out, a)
-	}
-	if r.options.Dialect != Yandex {
-		return out
-	}
-	for _, a := range out {
-		if len(a) >= 6 && strings.EqualFold(a[:6], "yandex") {
-			return append(out, "Yandex")
-		}
+	out := slices.DeleteFunc(slices.Clone(r.options.Agents), func(a string) bool { return a == "" || a == "*" })
+	isYandex := func(a string) bool { return len(a) >= 6 && strings.EqualFold(a[:6], "yandex") }
+	if r.options.Dialect == Yandex && slices.ContainsFunc(out, isYandex) {
+		out = append(out, "Yandex")
 	}
 	return out
 }

@@ -16,7 +16,8 @@ type Robots struct {
 	rules    []rule // rules for the agents, by precedence
 	pace     politeness.Rules
 	sitemaps []Sitemap
-	host     hostLine
+	host     string // of the first valid Host line
+	hostLine int    // 0: there is none
 	params   cleanParams
 	usage    []usageRule       // rules for the agents, longest path first
 	stated   []usage.Statement // statements that belong to no group
