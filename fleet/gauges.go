@@ -88,13 +88,6 @@ func (w *Worker) opened() (closed func()) {
 	return func() { set(nil) }
 }
 
-// tookOver counts a run that continues an unfinished one.
-func (w *Worker) tookOver() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.takeovers++
-}
-
 // wasSaved records the result of a save.
 func (w *Worker) wasSaved(r *running, err error) {
 	w.mu.Lock()

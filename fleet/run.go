@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -145,7 +146,9 @@ func (r *running) own(ctx context.Context) (ended bool, err error) {
 		return false, err
 	}
 	if r.rec.Epoch > 0 && r.rec.Run.Ended.IsZero() {
-		r.w.tookOver()
+		r.w.mu.Lock()
+		r.w.takeovers++
+		r.w.mu.Unlock()
 	}
 	m = r.archive.Manifest()
 	r.mu.Lock()
@@ -430,21 +433,14 @@ func (r *running) report(ctx context.Context, m *store.Manifest) error {
 
 // latest returns the later of two times. No run begins before it was due or ends before it
 // began, even if a clock was set meanwhile; otherwise a date of the schedule could occur twice.
-func latest(x, y time.Time) time.Time {
-	if x.Before(y) {
-		return y
-	}
-	return x
-}
+func latest(x, y time.Time) time.Time { return slices.MaxFunc([]time.Time{x, y}, time.Time.Compare) }
 
 // failsAfter counts consecutive failed runs; runs stopped by people do not count.
 func failsAfter(run *store.Run, asked bool) int {
-	switch {
-	case run.Ending == "finished" || run.Ending == "limited" || asked:
+	if run.Ending == "finished" || run.Ending == "limited" || asked {
 		return 0
-	default:
-		return run.Fails + 1
 	}
+	return run.Fails + 1
 }
 
 // live returns the progress of the run. The caller holds the worker's lock.

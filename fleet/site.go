@@ -120,8 +120,7 @@ func (s *Site) calendar() (cron.Schedule, error) {
 	if strings.HasPrefix(s.Cron, "@every") || strings.Contains(s.Cron, "TZ=") {
 		return nil, fmt.Errorf("%s: %q: expected five fields, such as 0 3 * * 1", s.Name, s.Cron)
 	}
-	zone := s.Zone
-	zone = cmp.Or(zone, "UTC")
+	zone := cmp.Or(s.Zone, "UTC")
 	if _, err := time.LoadLocation(zone); err != nil {
 		return nil, fmt.Errorf("%s: time zone %q: %w", s.Name, zone, err)
 	}

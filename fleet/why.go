@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"curtsy/fleet/engine"
+	"curtsy/internal/legible"
 )
 
 // SiteStatus is a site in the output of status.
@@ -209,8 +210,8 @@ func (w *Worker) why(n *nats.Conn, r *Record) string {
 	case r.Due.IsZero():
 		return fmt.Sprintf("done: %s%s; it has no schedule", r.Run.Ending, because(r.Run.Why))
 	case !r.isDue(now) && r.Run.Fails > 0:
-		return fmt.Sprintf("its last run was %s%s; the next try is at %s, %s", r.Run.Ending, because(r.Run.Why),
-			at(r.Due), ordinal(r.Run.Fails+1))
+		return fmt.Sprintf("its last run was %s%s; the next try is at %s, number %d", r.Run.Ending,
+			because(r.Run.Why), at(r.Due), r.Run.Fails+1)
 	case !r.isDue(now):
 		return "waiting for " + at(r.inZone(r.Due)) + schedule(r)
 	case held:
@@ -227,8 +228,6 @@ func because(why string) string {
 	}
 	return " (" + why + ")"
 }
-
-func ordinal(n int) string { return fmt.Sprintf("number %d", n) }
 
 func at(t time.Time) string { return t.Format("2006-01-02 15:04:05 MST") }
 
@@ -306,7 +305,7 @@ func (w *Worker) whyDue(r *Record) string {
 	if key := w.blocked(r); key != "" {
 		h, _ := w.session.Claim(key)
 		return fmt.Sprintf("waiting for the address %s, shared with %s; %s is being crawled there, by %s", r.Addr,
-			w.sharing(r.Addr), h.For, h.Worker)
+			legible.Count(w.book.sharing(r.Addr)-1, "other site"), h.For, h.Worker)
 	}
 	var full []string
 	for _, worker := range w.session.Workers() {
@@ -330,14 +329,4 @@ func (w *Worker) whyDue(r *Record) string {
 		return "due: the next free worker takes it"
 	}
 	return "due, and waiting for a worker (" + strings.Join(full, "; ") + ")"
-}
-
-// sharing says how many other sites are at an address.
-func (w *Worker) sharing(addr string) string { return others(w.book.sharing(addr) - 1) }
-
-func others(n int) string {
-	if n == 1 {
-		return "1 other site"
-	}
-	return fmt.Sprintf("%d other sites", n)
 }

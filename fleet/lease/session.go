@@ -43,7 +43,6 @@ func (e *HeldError) Error() string {
 type Options struct {
 	Worker string
 	Term   time.Duration // 0: 30 s
-	Margin time.Duration // 0: a sixth of the term
 	Clock  Clock         // nil: Uptime
 	// Alone means that no other worker can be alive, as a lock on the fleet's directory shows;
 	// all existing claims are free.
@@ -100,7 +99,6 @@ const (
 // Begin starts a session and renews it until ctx is done or the session is lost.
 func Begin(ctx context.Context, b *engine.Board, o Options) (*Session, error) {
 	o.Term = cmp.Or(o.Term, 30*time.Second)
-	o.Margin = cmp.Or(o.Margin, o.Term/6)
 	if o.Clock == nil {
 		o.Clock = Uptime()
 	}
@@ -123,7 +121,7 @@ func Begin(ctx context.Context, b *engine.Board, o Options) (*Session, error) {
 		s.end()
 		return nil, fmt.Errorf("session: %w", err)
 	}
-	s.entry, s.deadline, s.began = e, sent+o.Term-o.Margin, sent
+	s.entry, s.deadline, s.began = e, sent+s.lasts(), sent
 	go s.keep()
 	return s, nil
 }
@@ -175,11 +173,8 @@ func (s *Session) ReleaseUnclaimed(ctx context.Context) error {
 }
 
 func (s *Session) state() []byte {
-	b, err := json.Marshal(state{ID: s.id, Worker: s.o.Worker, Number: s.number, About: s.o.About()})
-	if err != nil {
-		b, _ = json.Marshal(state{ID: s.id, Worker: s.o.Worker,
-			Number: s.number}) // About is only for display
-	}
+	b, _ := json.Marshal(state{ID: s.id, Worker: s.o.Worker, Number: s.number,
+		About: s.o.About()}) // cannot fail for what describes a worker
 	return b
 }
 
@@ -198,6 +193,9 @@ func (s *Session) Left() time.Duration {
 	}
 	return s.deadline - s.o.Clock()
 }
+
+// lasts is how long the session lasts for its worker after a renewal: a term, less a margin.
+func (s *Session) lasts() time.Duration { return s.o.Term - s.o.Term/6 }
 
 // Check returns ErrOver if the session has ended, which is final.
 func (s *Session) Check() error {
@@ -274,7 +272,7 @@ func (s *Session) renew() {
 		s.o.Logger.Info("the session was not renewed", "err", err, "left", s.Left())
 	default:
 		s.mu.Lock()
-		s.entry, s.deadline = e, sent+s.o.Term-s.o.Margin
+		s.entry, s.deadline = e, sent+s.lasts()
 		s.mu.Unlock()
 	}
 }

@@ -207,12 +207,12 @@ func (d *dirStore) Open(_ context.Context, key string) (io.ReadCloser, int64, er
 	return f, st.Size(), nil
 }
 
-func (d *dirStore) List(_ context.Context, prefix string) iter.Seq2[Object, error] {
+func (d *dirStore) List(_ context.Context, prefix string) iter.Seq2[string, error] {
 	dir := d.root
 	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
 		dir = d.path(prefix[:i])
 	}
-	return func(yield func(Object, error) bool) {
+	return func(yield func(string, error) bool) {
 		seen := map[string]bool{}
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 			rel, relErr := filepath.Rel(d.root, path)
@@ -227,21 +227,17 @@ func (d *dirStore) List(_ context.Context, prefix string) iter.Seq2[Object, erro
 			case e.IsDir() || !strings.HasPrefix(key, prefix):
 				return nil
 			}
-			st, err := e.Info()
-			if err != nil {
-				return nil
-			}
 			if key = objectOf(key); seen[key] {
 				return nil
 			}
 			seen[key] = true
-			if !yield(Object{key, st.Size()}, nil) {
+			if !yield(key, nil) {
 				return fs.SkipAll
 			}
 			return nil
 		})
 		if err != nil {
-			yield(Object{}, err)
+			yield("", err)
 		}
 	}
 }
