@@ -64,7 +64,7 @@ func (c *Catalog) open(ctx context.Context, a *storage.Archive) error {
 		return err
 	}
 	if !c.place.trusted(a) {
-		if err := c.place.build(ctx, a, untrusted); err != nil {
+		if err := c.place.build(ctx, a, false); err != nil {
 			return err
 		}
 	}
@@ -75,7 +75,7 @@ func (c *Catalog) open(ctx context.Context, a *storage.Archive) error {
 	// index.db is derived data: rebuild it, whatever the damage.
 	c.db.Close()
 	c.db = nil
-	if err := c.place.build(ctx, a, damaged); err != nil {
+	if err := c.place.build(ctx, a, true); err != nil {
 		return err
 	}
 	return c.use(ctx, a)
@@ -109,8 +109,6 @@ func (c *Catalog) DB() *sql.DB { return c.db }
 // Path returns where index.db is: in the archive, or elsewhere if the archive's directory is
 // not writable.
 func (c *Catalog) Path() string { return c.place.file() }
-
-func (c *Catalog) show(p Progress) { c.watch(p) }
 
 func (c *Catalog) wrap(what string, err error) error {
 	var damage *storage.DamageError

@@ -26,9 +26,9 @@ const (
 )
 
 // add counts the blocks that were added or removed on one page.
-func (n *noise) add(d *diff) {
+func (n *noise) add(list []passage) {
 	on := map[uint64]bool{}
-	for _, p := range d.passages {
+	for _, p := range list {
 		for _, block := range append(p.was[:len(p.was):len(p.was)], p.now...) {
 			on[maphash.String(n.seed, block)] = true
 			on[maphash.String(n.seed, "\x00"+shape(block))] = true

@@ -34,9 +34,9 @@ func (r *round) learn(c *Change) error {
 	if c.Kind != Changed || !c.text() {
 		return nil
 	}
-	d, err := diffOf(Copy{r.archive, c.Was}, Copy{r.archive, c.Now})
+	list, err := diffOf(Copy{r.archive, c.Was}, Copy{r.archive, c.Now})
 	if err == nil {
-		r.noise.add(d)
+		r.noise.add(list)
 	}
 	return publish.OfArchive(err)
 }
@@ -52,11 +52,11 @@ func (r *round) passages(c *Change) (real bool, err error) {
 		same, err := same(was, now)
 		return !same, c.undecoded(err)
 	}
-	d, err := diffOf(was, now)
+	list, err := diffOf(was, now)
 	if err != nil {
 		return true, c.undecoded(err)
 	}
-	for _, p := range d.passages {
+	for _, p := range list {
 		if was, now := r.noise.left(p); len(was)+len(now) > 0 {
 			c.Passages = append(c.Passages, passageOf(was, now))
 		}
@@ -114,7 +114,7 @@ func equal(a, b io.Reader) (bool, error) {
 }
 
 // diffOf reads both copies and compares their text blocks.
-func diffOf(was, now Copy) (*diff, error) {
+func diffOf(was, now Copy) ([]passage, error) {
 	before, err := was.blocks()
 	if err != nil {
 		return nil, err

@@ -142,12 +142,6 @@ type Site struct {
 	pages []publish.Page
 }
 
-// Read reads the state of all URLs, and which pages have links that may be read.
-func Read(ctx context.Context, a *storage.Archive, o Options) (*Site, error) {
-	t, pages, err := readTargets(ctx, a, o)
-	return &Site{t, a, pages}, err
-}
-
 // Links calls Read and then Site.Links.
 func Links(ctx context.Context, a *storage.Archive, o Options, each func(from string, links []Link) error) error {
 	s, err := Read(ctx, a, o)
@@ -228,7 +222,7 @@ func readable(a *storage.Archive, visits []*crawllog.Visit, now time.Time) (v *c
 	if !v.IsCopy() || v.Links == 0 && !v.IsPage() || last.Status == 404 || last.Status == 410 {
 		return v, p, false
 	}
-	p = permit(a, visits, v, now)
+	_, p = publish.CurrentPermit(visits, now, a.VisitsAt)
 	return v, p, p.Show
 }
 

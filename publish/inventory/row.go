@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"slices"
 	"time"
 
 	"curtsy/frontier"
@@ -95,7 +94,7 @@ func Rows(a *storage.Archive, known EachKnown, now time.Time, each func(*Row) er
 // describe fills in what the visits say. The status is that of the latest visit, unless it was
 // 304; the rest is of the current visit.
 func (r *Row) describe(a *storage.Archive, visits []*crawllog.Visit, now time.Time) {
-	v := crawllog.Current(visits, a.VisitsAt)
+	v, p := publish.CurrentPermit(visits, now, a.VisitsAt)
 	if v == nil {
 		return
 	}
@@ -106,16 +105,10 @@ func (r *Row) describe(a *storage.Archive, visits []*crawllog.Visit, now time.Ti
 		r.Status = last.Status
 	}
 	r.Type, r.Bytes, r.Digest = v.ContentType, v.Length, v.Labelled()
-	p := permit(a, visits, v, now)
 	r.Listed, r.Usage = p.List, p.Usage
 	if p.Show {
 		r.Title = v.Title
 	}
-}
-
-// permit returns the permit of one of the visits of a URL.
-func permit(a *storage.Archive, visits []*crawllog.Visit, v *crawllog.Visit, now time.Time) publish.Permit {
-	return publish.Permits(visits, now, a.VisitsAt)[slices.Index(visits, v)]
 }
 
 // vias looks up the names of URLs by id, with a small cache: neighbouring URLs are often found
@@ -142,8 +135,8 @@ func (c *vias) of(id uint64) (via, error) {
 		return via{}, err
 	}
 	*had = via{id: id, listed: true}
-	if v := crawllog.Current(visits, c.a.VisitsAt); v != nil {
-		had.name, had.listed = v.URL, permit(c.a, visits, v, c.now).List
+	if v, p := publish.CurrentPermit(visits, c.now, c.a.VisitsAt); v != nil {
+		had.name, had.listed = v.URL, p.List
 	}
 	return *had, nil
 }
