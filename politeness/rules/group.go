@@ -48,7 +48,7 @@ func (r *Robots) take(token string) bool {
 	}
 	if found {
 		slices.SortStableFunc(r.rules, byPrecedence)
-		slices.SortStableFunc(r.usage, func(a, b usageRule) int { return b.pattern.octets - a.pattern.octets })
+		slices.SortStableFunc(r.usage, func(a, b UsageRule) int { return b.pattern.octets - a.pattern.octets })
 		r.capDelay()
 	}
 	return found

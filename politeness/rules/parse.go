@@ -19,7 +19,7 @@ type Robots struct {
 	host     string // of the first valid Host line
 	hostLine int    // 0: there is none
 	params   cleanParams
-	usage    []usageRule       // rules for the agents, longest path first
+	usage    []UsageRule       // for the agents, longest path first
 	stated   []usage.Statement // statements that belong to no group
 	warnings []Warning
 	cut      bool // the file is longer than maxBytes
