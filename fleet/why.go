@@ -200,9 +200,9 @@ func (w *Worker) why(n *nats.Conn, r *Record) string {
 	now := w.o.Now()
 	h, held := w.session.Claim(groupKey(r.Group))
 	switch {
-	case held && h.For == r.Name && h.Left < w.term()/2:
+	case held && h.For == r.Name && h.Left < w.o.Term/2:
 		return fmt.Sprintf("its worker %s has not responded for %s; another takes over in %s", h.Worker,
-			(w.term() - h.Left).Round(time.Second), max(h.Left, 0).Round(time.Second))
+			(w.o.Term - h.Left).Round(time.Second), max(h.Left, 0).Round(time.Second))
 	case held && h.For == r.Name:
 		return w.whyRunning(n, r, h.Worker)
 	case r.Paused:
@@ -219,8 +219,6 @@ func (w *Worker) why(n *nats.Conn, r *Record) string {
 	}
 	return w.whyDue(r)
 }
-
-func (w *Worker) term() time.Duration { return cmp.Or(w.o.Term, 30*time.Second) }
 
 func because(why string) string {
 	if why == "" {

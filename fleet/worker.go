@@ -84,7 +84,8 @@ const maxLastSaves = 16
 
 // NewWorker makes a worker; Run starts it.
 func NewWorker(o Options) *Worker {
-	o.Places, o.Save, o.Tick = cmp.Or(o.Places, 1), cmp.Or(o.Save, time.Minute), cmp.Or(o.Tick, 500*time.Millisecond)
+	o.Places, o.Term = cmp.Or(o.Places, 1), cmp.Or(o.Term, 30*time.Second)
+	o.Save, o.Tick = cmp.Or(o.Save, time.Minute), cmp.Or(o.Tick, 500*time.Millisecond)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

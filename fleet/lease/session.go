@@ -43,7 +43,7 @@ func (e *HeldError) Error() string {
 type Options struct {
 	Worker string
 	Term   time.Duration // 0: 30 s
-	Clock  Clock         // nil: Uptime
+	Clock  Clock
 	// Alone means that no other worker can be alive, as a lock on the fleet's directory shows;
 	// all existing claims are free.
 	Alone bool
@@ -99,9 +99,6 @@ const (
 // Begin starts a session and renews it until ctx is done or the session is lost.
 func Begin(ctx context.Context, b *engine.Board, o Options) (*Session, error) {
 	o.Term = cmp.Or(o.Term, 30*time.Second)
-	if o.Clock == nil {
-		o.Clock = Uptime()
-	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.About == nil {
 		o.About = func() any { return nil }
