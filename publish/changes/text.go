@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"curtsy/internal/http1"
 	"curtsy/publish"
 	"curtsy/storage/crawllog"
 )
@@ -24,8 +25,7 @@ func isPage(v *crawllog.Visit) bool {
 	if !v.IsCopy() {
 		return false
 	}
-	kind, _, _ := strings.Cut(strings.ToLower(v.ContentType), ";")
-	kind = strings.TrimSpace(kind)
+	kind := http1.MediaType(v.ContentType)
 	return kind == "" || kind == "application/xhtml+xml" || strings.HasPrefix(kind, "text/") && kind != "text/css"
 }
 

@@ -33,8 +33,7 @@ func (o *Options) mirror() (mirror.Options, error) {
 
 // ofMirror converts an error of a mirror to one of the export.
 func ofMirror(err error) error {
-	var disk *mirror.DiskError
-	if errors.As(err, &disk) {
+	if disk, ok := errors.AsType[*mirror.DiskError](err); ok {
 		return &DiskError{disk.Err}
 	}
 	return err

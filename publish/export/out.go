@@ -2,6 +2,7 @@ package export
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -122,6 +123,41 @@ func (f *outFile) place() error {
 		d.Close()
 	}
 	return nil
+}
+
+// spool is a temporary file that is written and then read.
+type spool struct {
+	f *os.File
+	w *bufio.Writer
+}
+
+func newSpool(dir string) (*spool, error) {
+	f, err := os.CreateTemp(dir, ".curtsy-pages-*")
+	if err != nil {
+		return nil, &DiskError{err}
+	}
+	_ = os.Remove(f.Name()) // on Unix, the file vanishes even if the process is killed
+	return &spool{f: f, w: bufio.NewWriterSize(f, 256<<10)}, nil
+}
+
+func (s *spool) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	return n, asDisk(err)
+}
+
+// rewind flushes what was written and goes to the beginning of s.f for reading.
+func (s *spool) rewind() (size int64, err error) {
+	if err = s.w.Flush(); err == nil {
+		if size, err = s.f.Seek(0, io.SeekCurrent); err == nil {
+			_, err = s.f.Seek(0, io.SeekStart)
+		}
+	}
+	return size, asDisk(err)
+}
+
+func (s *spool) close() {
+	s.f.Close()
+	_ = os.Remove(s.f.Name())
 }
 
 // replaceable returns an error if out exists and may not be replaced; ours recognises an export

@@ -105,8 +105,11 @@ func (e *entry) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// close completes the entry and patches its local header.
+// close completes the entry, if there is one, and patches its local header.
 func (e *entry) close() error {
+	if e == nil {
+		return nil
+	}
 	if e.flate != nil {
 		if err := e.flate.Close(); err != nil {
 			return err

@@ -32,7 +32,7 @@ type wacz struct {
 	pages *pages
 
 	segment string // being copied
-	entry   *entry
+	entry   *entry // of that segment; nil before the first
 }
 
 func writeWACZ(j *job) (err error) {
@@ -86,7 +86,7 @@ func (w *wacz) open(m *member) error {
 	if w.segment == m.segment {
 		return nil
 	}
-	if err := w.endSegment(); err != nil {
+	if err := w.entry.close(); err != nil {
 		return err
 	}
 	st, err := m.from.file.Stat()
@@ -103,17 +103,8 @@ func (w *wacz) open(m *member) error {
 	return err
 }
 
-func (w *wacz) endSegment() error {
-	if w.entry == nil {
-		return nil
-	}
-	err := w.entry.close()
-	w.entry = nil
-	return err
-}
-
 func (w *wacz) finish() error {
-	if err := w.endSegment(); err != nil {
+	if err := w.entry.close(); err != nil {
 		return err
 	}
 	if err := w.writeIndex(); err != nil {
