@@ -150,7 +150,7 @@ func (w *Worker) serve(ctx, stop context.Context) error {
 		return err
 	}
 	defer w.end()
-	if err := errors.Join(w.remember(w.session.ID()), w.identified(ctx)); err != nil {
+	if err := errors.Join(w.kept("session", w.session.ID()), w.identified(ctx)); err != nil {
 		return err
 	}
 	defer w.opened()()
