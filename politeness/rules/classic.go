@@ -8,12 +8,6 @@ import (
 // Only in the standard of 1994: a blank line ends a record, a line may have several values, and names
 // match partially.
 
-// endRecord ends a record of the 1994 standard at a blank line.
-func (p *parser) endRecord() {
-	p.dropEmpty()
-	p.open, p.inList = false, false
-}
-
 // dropEmpty drops a record of the 1994 standard without a Disallow, which it must have.
 func (p *parser) dropEmpty() {
 	g := p.group()

@@ -199,5 +199,5 @@ func (f *folding) confirms(p *pattern) bool {
 		return true
 	}
 	f.asked++
-	return f.r.second.confirms(p, f.path)
+	return !p.wantsSecond(f.path) || f.r.second.matches(p, f.path)
 }

@@ -121,8 +121,9 @@ func (p *parser) read(body []byte) {
 func (p *parser) take(line string, e entry) {
 	switch e.is {
 	case fieldNone:
-		if p.d == Classic1994 && trimBlanks(line) == "" {
-			p.endRecord()
+		if p.d == Classic1994 && trimBlanks(line) == "" { // the end of a record
+			p.dropEmpty()
+			p.open, p.inList = false, false
 		}
 	case fieldAgent:
 		p.agent(e)

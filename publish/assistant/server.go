@@ -13,7 +13,6 @@ package assistant
 
 import (
 	"context"
-	"net/url"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -81,13 +80,9 @@ func add[In any](m *mcp.Server, name, about string, f func(context.Context, In) 
 func (s *server) addResources(m *mcp.Server, f *replay.Source) {
 	m.AddResource(&mcp.Resource{URI: f.Seed.String(), Name: f.Name, MIMEType: "text/markdown",
 		Description: "the first page of the archive " + f.Name}, s.resource)
-	u, err := url.Parse(f.Seed.String())
-	if err != nil {
-		return
-	}
-	m.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: u.Scheme + "://" + u.Host + "/{+path}", Name: f.Name,
+	m.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: f.Seed.Origin() + "/{+path}", Name: f.Name,
 		MIMEType:    "text/markdown",
-		Description: "any archived page of " + u.Host + " by its URL, as Markdown"}, s.resource)
+		Description: "any archived page of " + f.Seed.Host() + " by its URL, as Markdown"}, s.resource)
 }
 
 // resource returns the complete text of a page.

@@ -124,19 +124,16 @@ const conns = 4
 // openFile opens a trusted file. An archive from somebody else is untrusted input, so SQLite's
 // protections against hostile files are on (https://www.sqlite.org/security.html).
 func openFile(path string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", dsn(path))
+	q := url.Values{"mode": {"rw"}, "_defensive": {"1"}, "_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(60000)", "trusted_schema(OFF)", "cell_size_check(ON)", "mmap_size(0)",
+		"journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-8000)", "temp_store(MEMORY)",
+	}}
+	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}
+	db, err := sql.Open("sqlite", name.String())
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	return db, nil
-}
-
-func dsn(path string) string {
-	q := url.Values{"mode": {"rw"}, "_defensive": {"1"}, "_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(60000)", "trusted_schema(OFF)", "cell_size_check(ON)", "mmap_size(0)",
-		"journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-8000)", "temp_store(MEMORY)",
-	}}
-	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
 }

@@ -62,8 +62,12 @@ func (c *Catalog) captures(ctx context.Context, where string, args ...any) iter.
 		}
 		defer rows.Close()
 		for rows.Next() {
-			x, err := scan(rows)
-			if !yield(x, c.wrap("read", err)) || err != nil {
+			var x Capture
+			var id, ts int64
+			err := rows.Scan(&id, &x.SURT, &ts, &x.URL, &x.Status, &x.MIME, &x.Digest, &x.Kept, &x.Segment,
+				&x.Offset, &x.Length)
+			x.Ref, x.At = refOf(id), time.Unix(0, ts).UTC()
+			if !yield(&x, c.wrap("read", err)) || err != nil {
 				return
 			}
 		}
@@ -71,15 +75,6 @@ func (c *Catalog) captures(ctx context.Context, where string, args ...any) iter.
 			yield(nil, c.wrap("read", err))
 		}
 	}
-}
-
-func scan(rows *sql.Rows) (*Capture, error) {
-	var x Capture
-	var id, ts int64
-	err := rows.Scan(&id, &x.SURT, &ts, &x.URL, &x.Status, &x.MIME, &x.Digest, &x.Kept, &x.Segment,
-		&x.Offset, &x.Length)
-	x.Ref, x.At = refOf(id), time.Unix(0, ts).UTC()
-	return &x, err
 }
 
 // Counts are the figures of an archive's start page.

@@ -79,11 +79,6 @@ type usageColumns struct {
 	TDM     string `parquet:"tdm,optional,dict" json:"tdm,omitempty"`
 }
 
-func usageOf(p usage.Preferences) usageColumns {
-	return usageColumns{string(p[usage.Search]), string(p[usage.AIInput]), string(p[usage.TrainAI]),
-		string(p[usage.TDM])}
-}
-
 // pageRow is the current capture of a page, with its metadata and text.
 type pageRow struct {
 	captureRow
@@ -120,7 +115,7 @@ type statedBy struct {
 }
 
 func captureOf(a *storage.Archive, m *member) (captureRow, error) {
-	v := m.v
+	v, says := m.v, func(c usage.Category) string { return string(m.use[c]) }
 	row := captureRow{
 		urlColumns:   urlOf(v.URL),
 		fetchColumns: fetchColumns{m.head.Date.UTC(), int16(v.Status), v.Location},
@@ -128,7 +123,7 @@ func captureOf(a *storage.Archive, m *member) (captureRow, error) {
 			Charset: strings.ToUpper(v.Charset), Languages: iso3(v.Lang), Truncated: v.Truncated},
 		warcColumns: warcColumns{File: m.fileName(), Offset: m.offset, Length: m.first, Segment: numberOf(m.segment),
 			Type: m.head.Type},
-		Usage: usageOf(m.use),
+		Usage: usageColumns{says(usage.Search), says(usage.AIInput), says(usage.TrainAI), says(usage.TDM)},
 	}
 	var err error
 	row.Detected, err = detected(a, v)
