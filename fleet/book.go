@@ -157,12 +157,11 @@ func (b *book) sharing(addr string) int {
 }
 
 func (b *book) record(name string) (Record, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if i := b.items[name]; i != nil && !i.gone {
-		return i.record, nil
+	_, r, ok := b.entry(name)
+	if !ok {
+		return r, fmt.Errorf("%s: %w", name, ErrUnknown)
 	}
-	return Record{}, fmt.Errorf("%s: %w", name, ErrUnknown)
+	return r, nil
 }
 
 // known returns a record. If the board lacks it, because the engine was set up anew, it is read

@@ -165,13 +165,12 @@ func (r *running) copied(ctx context.Context, m *store.Manifest) error {
 	o := readOwned(r.dir)
 	if _, err := os.Stat(filepath.Join(r.dir, "crawl.db")); o.Epoch == m.Epoch-1 && (err == nil || m.DB == nil) {
 		r.state.Passes = cmp.Or(o.Passes, r.state.Passes)
-		return writeOwned(r.dir, owned{m.Epoch, r.state.Passes})
-	}
-	if err := os.RemoveAll(r.dir); err != nil {
-		return err
-	}
-	if m.DB != nil {
-		if err := r.archive.Restore(ctx, r.dir); err != nil {
+	} else {
+		err := os.RemoveAll(r.dir)
+		if err == nil && m.DB != nil {
+			err = r.archive.Restore(ctx, r.dir)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -201,14 +200,14 @@ func writeOwned(dir string, o owned) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return err
-	}
 	return replaceFile(dir+ownedSuffix, b)
 }
 
-// replaceFile writes a small file atomically.
+// replaceFile writes a small file atomically, and creates its directory.
 func replaceFile(path string, b []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
 	if err := os.WriteFile(path+".new", b, 0o644); err != nil {
 		return err
 	}

@@ -153,7 +153,9 @@ func (w *Worker) serve(ctx, stop context.Context) error {
 	if err := errors.Join(w.kept("session", w.session.ID()), w.identified(ctx)); err != nil {
 		return err
 	}
-	defer w.opened()()
+	now := w.view
+	w.gauge(&now)
+	defer w.gauge(nil)
 	answers, err := w.answer(ctx, n)
 	if err != nil {
 		return err

@@ -183,14 +183,13 @@ func (l *Lease) Lost() context.Context { return l.lost }
 // Release releases the claim. If that fails, tidy does it later.
 func (l *Lease) Release(ctx context.Context) error {
 	l.cancel()
+	defer l.s.forget(l)
 	e, ok := l.s.board.Entry(claims + l.key)
-	if ok && l.s.mine(e, l.nonce) {
-		_, err := l.s.board.Swap(ctx, e, l.s.free())
-		defer l.s.forget(l)
-		return err
+	if !ok || !l.s.mine(e, l.nonce) {
+		return nil
 	}
-	l.s.forget(l)
-	return nil
+	_, err := l.s.board.Swap(ctx, e, l.s.free())
+	return err
 }
 
 func (s *Session) forget(l *Lease) {

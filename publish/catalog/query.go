@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"iter"
@@ -46,10 +47,8 @@ func (c *Catalog) Captures(ctx context.Context, u weburl.URL) (list []Capture, e
 // Range yields the captures whose SURT is in [from, to), by SURT and time. If to is "", there
 // is no upper bound.
 func (c *Catalog) Range(ctx context.Context, from, to string) iter.Seq2[*Capture, error] {
-	if to == "" {
-		return c.captures(ctx, `segment <> '' AND surt >= ? ORDER BY surt, ts, id`, from)
-	}
-	return c.captures(ctx, `segment <> '' AND surt >= ? AND surt < ? ORDER BY surt, ts, id`, from, to)
+	return c.captures(ctx, `segment <> '' AND surt >= ? AND surt < ? ORDER BY surt, ts, id`, from,
+		cmp.Or(to, "\U0010FFFF")) // SURTs are ASCII
 }
 
 // captures yields the captures that meet an SQL condition.

@@ -230,13 +230,12 @@ func readable(a *storage.Archive, visits []*crawllog.Visit, now time.Time) (v *c
 func (t *targets) linksOf(list []Link, page *facts.Facts) []Link {
 	t.page++
 	clear(t.strange)
-	fragments := page.Fragments
 	for i := range page.Links {
 		l := &page.Links[i]
 		if l.Kind == htmlmeta.Form || l.Kind == htmlmeta.Hint || l.Kind == htmlmeta.Speculative {
 			continue
 		}
-		named := fragmentsOf(&fragments, i)
+		named := fragmentsOf(page.Fragments, i)
 		if !t.o.Fragments || len(named) == 0 {
 			named = plain
 		}
@@ -252,18 +251,12 @@ func (t *targets) linksOf(list []Link, page *facts.Facts) []Link {
 
 var plain = []htmlmeta.Fragment{{}}
 
-// fragmentsOf removes the fragments of a link from the front of a list sorted by link.
-func fragmentsOf(list *[]htmlmeta.Fragment, link int) (named []htmlmeta.Fragment) {
-	from := 0
-	for from < len(*list) && (*list)[from].Link < link {
-		from++
-	}
-	to := from
-	for to < len(*list) && (*list)[to].Link == link {
-		to++
-	}
-	named, *list = (*list)[from:to], (*list)[to:]
-	return named
+// fragmentsOf returns the fragments of a link in a list sorted by link.
+func fragmentsOf(list []htmlmeta.Fragment, link int) []htmlmeta.Fragment {
+	byLink := func(f htmlmeta.Fragment, link int) int { return f.Link - link }
+	from, _ := slices.BinarySearchFunc(list, link, byLink)
+	n, _ := slices.BinarySearchFunc(list[from:], link+1, byLink)
+	return list[from : from+n]
 }
 
 // unmentioned yields the broken URLs that no page read above links to: those from sitemaps,
