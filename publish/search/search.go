@@ -209,29 +209,24 @@ type wanted struct {
 	lang  string
 }
 
-// conditions returns the SQL conditions on the pages.
-func (w *wanted) conditions() (sql string, args []any) {
-	where := []string{"1"}
+// matching returns the FROM clause for all matching pages.
+func (w *wanted) matching() (sql string, args []any) {
+	switch {
+	case w.expr == "":
+		sql = `docs d WHERE 1`
+	case len(w.sites) == 0 && w.lang == "":
+		return `idx WHERE idx MATCH ?`, []any{w.expr}
+	default:
+		sql, args = `idx JOIN docs d ON d.id = idx.rowid WHERE idx MATCH ?`, []any{w.expr}
+	}
 	for _, site := range w.sites {
-		where = append(where, `(substr(d.url, 8, ?) = ? OR substr(d.url, 9, ?) = ?)`)
+		sql += ` AND (substr(d.url, 8, ?) = ? OR substr(d.url, 9, ?) = ?)`
 		args = append(args, len(site), site, len(site), site)
 	}
 	if w.lang != "" {
-		where, args = append(where, `d.lang = ?`), append(args, w.lang)
+		sql, args = sql+` AND d.lang = ?`, append(args, w.lang)
 	}
-	return strings.Join(where, " AND "), args
-}
-
-// matching returns the FROM clause for all matching pages.
-func (w *wanted) matching() (sql string, args []any) {
-	condition, args := w.conditions()
-	switch {
-	case w.expr == "":
-		return `docs d WHERE ` + condition, args
-	case len(args) == 0:
-		return `idx WHERE idx MATCH ?`, []any{w.expr}
-	}
-	return `idx JOIN docs d ON d.id = idx.rowid WHERE idx MATCH ? AND ` + condition, append([]any{w.expr}, args...)
+	return sql, args
 }
 
 // query returns the SQL query for ids and scores of candidates, given the number of documents.
