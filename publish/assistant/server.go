@@ -3,8 +3,7 @@
 // requests.
 //
 //	server.go   the server, its tools and resources
-//	page.go     the page of a URL, or why it may not be given
-//	text.go     its text as Markdown, in parts
+//	page.go     the page of a URL, or why it may not be given; its text as Markdown, in parts
 //	answers.go  what the tools answer
 //
 // Every answer names the URL and the time of capture. A page whose owner says ai-input=n is
