@@ -139,7 +139,7 @@ type Options struct {
 type Site struct {
 	*targets
 	a     *storage.Archive
-	pages []publish.Page
+	pages []crawllog.Ref
 }
 
 // Links calls Read and then Site.Links.
@@ -153,8 +153,8 @@ func Links(ctx context.Context, a *storage.Archive, o Options, each func(from st
 
 // Places calls each with the fragment identifiers (ids and names) of each page, unless their
 // list is incomplete. ids is valid until each returns.
-func (s *Site) Places(ctx context.Context, each func(url string, p publish.Page, ids []string)) error {
-	return s.eachFacts(ctx, func(p publish.Page, said *facts.Facts) error {
+func (s *Site) Places(ctx context.Context, each func(url string, page crawllog.Ref, ids []string)) error {
+	return s.eachFacts(ctx, func(p crawllog.Ref, said *facts.Facts) error {
 		if !said.Capped {
 			each(said.URL.String(), p, said.IDs)
 		}
@@ -163,10 +163,14 @@ func (s *Site) Places(ctx context.Context, each func(url string, p publish.Page,
 }
 
 // eachFacts calls each with the facts of every page; they are valid until each returns.
-func (s *Site) eachFacts(ctx context.Context, each func(publish.Page, *facts.Facts) error) error {
+func (s *Site) eachFacts(ctx context.Context, each func(crawllog.Ref, *facts.Facts) error) error {
 	var page facts.Facts
 	for _, p := range s.pages {
-		if err := cmp.Or(ctx.Err(), publish.Facts(s.a, p, &page)); err != nil {
+		v, err := publish.VisitOf(s.a, p)
+		if err = cmp.Or(ctx.Err(), err); err == nil {
+			err = publish.Facts(s.a, v, &page)
+		}
+		if err != nil {
 			return err
 		}
 		if err := each(p, &page); err != nil {
@@ -183,7 +187,7 @@ func (s *Site) eachFacts(ctx context.Context, each func(publish.Page, *facts.Fac
 func (s *Site) Links(ctx context.Context, each func(from string, links []Link) error) error {
 	var list []Link
 	n := -1
-	err := s.eachFacts(ctx, func(_ publish.Page, page *facts.Facts) error {
+	err := s.eachFacts(ctx, func(_ crawllog.Ref, page *facts.Facts) error {
 		from := page.URL.String()
 		n++
 		list = s.linksOf(list[:0], page)

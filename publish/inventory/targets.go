@@ -66,12 +66,8 @@ func Read(ctx context.Context, a *storage.Archive, o Options) (*Site, error) {
 			o.Visits(visits)
 		}
 		t.visited(visits[len(visits)-1])
-		v, may, ok := readable(a, visits, o.Now)
-		if !ok {
-			continue
-		}
-		if p, ok := publish.PageOf(v); ok {
-			s.pages, t.hidden = append(s.pages, p), append(t.hidden, !may.List)
+		if v, may, ok := readable(a, visits, o.Now); ok && publish.HasPage(v) {
+			s.pages, t.hidden = append(s.pages, v.Ref()), append(t.hidden, !may.List)
 		}
 	}
 	return s, nil
