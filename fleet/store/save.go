@@ -225,10 +225,8 @@ func (a *Archive) segment(ctx context.Context, dir string, s storage.SegmentSize
 }
 
 func (m *Manifest) segment(name string) Segment {
-	for _, s := range m.Segments {
-		if s.Name == name {
-			return s
-		}
+	if i := slices.IndexFunc(m.Segments, func(s Segment) bool { return s.Name == name }); i >= 0 {
+		return m.Segments[i]
 	}
 	return Segment{Name: name}
 }
