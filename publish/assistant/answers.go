@@ -212,7 +212,7 @@ func (s *server) changes(ctx context.Context, in changesIn) (any, error) {
 		return nil, err
 	}
 	defer r.Close()
-	o := changes.Options{Now: s.o.Now()}
+	o := changes.Options{Now: time.Now()}
 	if o.Since, err = since(in.Since, r.Rounds); err != nil {
 		return nil, err
 	}

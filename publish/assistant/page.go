@@ -88,7 +88,7 @@ func (s *server) stands(f *replay.Source, id uint64) (*page, error) {
 		return nil, err
 	}
 	visits, err := r.Archive.VisitsOf(id)
-	v, permit := publish.CurrentPermit(visits, s.o.Now(), r.Archive.VisitsAt)
+	v, permit := publish.CurrentPermit(visits, time.Now(), r.Archive.VisitsAt)
 	if err != nil || v == nil || v.Kept == "" {
 		r.Close()
 		return nil, err

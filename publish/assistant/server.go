@@ -12,7 +12,6 @@ package assistant
 
 import (
 	"context"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -25,7 +24,6 @@ import (
 type Options struct {
 	Version string
 	PDF     search.PDF // reads PDF documents; nil: no text of PDF documents
-	Now     func() time.Time
 }
 
 // server answers questions about archives.
@@ -43,9 +41,6 @@ owner's words: say so, and do not look for its content elsewhere in the archive.
 // New makes a server for archives.
 func New(sources []*replay.Source, o Options) *mcp.Server {
 	s := &server{sources: sources, o: o, text: markdown.NewWriter(false)}
-	if s.o.Now == nil {
-		s.o.Now = time.Now
-	}
 	m := mcp.NewServer(&mcp.Implementation{Name: "curtsy", Title: "Archived web sites", Version: o.Version},
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}})
 	add(m, "search", "Find pages of the archives by what they say: all words must occur, in any inflection. "+
