@@ -237,10 +237,7 @@ type Worker struct {
 // Workers lists the sessions that are not dead.
 func (s *Session) Workers() (list []Worker) {
 	for _, e := range s.board.List(sessions) {
-		var st struct {
-			state
-			About json.RawMessage `json:"about"`
-		}
+		var st state
 		if json.Unmarshal(e.Value, &st) == nil && !st.Dead {
 			list = append(list, Worker{st.Worker, s.left(st.ID, e, true), st.About})
 		}

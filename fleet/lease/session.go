@@ -75,11 +75,11 @@ type Session struct {
 
 // state is the board entry of a session.
 type state struct {
-	ID     string `json:"id"`
-	Worker string `json:"worker"`
-	Number int    `json:"number"`
-	Dead   bool   `json:"dead,omitempty"`
-	About  any    `json:"about,omitempty"`
+	ID     string          `json:"id"`
+	Worker string          `json:"worker"`
+	Number int             `json:"number"`
+	Dead   bool            `json:"dead,omitempty"`
+	About  json.RawMessage `json:"about,omitempty"`
 }
 
 // claim is the board entry of a claim; it is free if Session is empty.
@@ -170,8 +170,8 @@ func (s *Session) ReleaseUnclaimed(ctx context.Context) error {
 }
 
 func (s *Session) state() []byte {
-	b, _ := json.Marshal(state{ID: s.id, Worker: s.o.Worker, Number: s.number,
-		About: s.o.About()}) // cannot fail for what describes a worker
+	about, _ := json.Marshal(s.o.About()) // cannot fail for what describes a worker
+	b, _ := json.Marshal(state{ID: s.id, Worker: s.o.Worker, Number: s.number, About: about})
 	return b
 }
 
