@@ -156,11 +156,11 @@ func (w *Worker) serve(ctx, stop context.Context) error {
 	now := w.view
 	w.gauge(&now)
 	defer w.gauge(nil)
-	answers, err := w.answer(ctx, n)
+	silent, err := w.answer(ctx, n)
 	if err != nil {
 		return err
 	}
-	defer answers.close()
+	defer silent()
 	w.loop(ctx, stop)
 	return w.session.Check()
 }

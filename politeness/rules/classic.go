@@ -41,13 +41,10 @@ func names1994(value, token string) bool {
 	if len(token) >= minPartial && strings.Contains(value, token) {
 		return true
 	}
-	for _, word := range strings.Fields(value) {
+	return slices.ContainsFunc(strings.Fields(value), func(word string) bool {
 		word, _, _ = strings.Cut(word, "/")
-		if word != "" && word == token || len(word) >= minPartial && strings.Contains(token, word) {
-			return true
-		}
-	}
-	return false
+		return word != "" && word == token || len(word) >= minPartial && strings.Contains(token, word)
+	})
 }
 
 // minPartial is the least length of a partial name: one or two letters occur in every name.
