@@ -74,9 +74,6 @@ func (ps *cleanParams) add(c CleanParam) bool {
 	if c.Path != "" {
 		c.pattern = newPattern(c.Path, RFC9309)
 	}
-	if ps.by == nil {
-		ps.by = make(map[string][]uint16)
-	}
 	for _, n := range c.Names {
 		n = normal(n, RFC9309)
 		ps.by[n] = append(ps.by[n], uint16(len(ps.lines)))

@@ -68,7 +68,7 @@ type parser struct {
 // Parse parses a robots.txt. It never fails: lines that cannot be parsed are skipped (RFC 9309 §2.2) and
 // listed by Warnings.
 func Parse(body []byte, o Options) *Robots {
-	r := &Robots{options: o}
+	r := &Robots{options: o, params: cleanParams{by: map[string][]uint16{}}}
 	if o.Dialect == Yandex {
 		if why := notForYandex(body); why != "" {
 			r.all, r.why = allAllowed, why
@@ -76,7 +76,7 @@ func Parse(body []byte, o Options) *Robots {
 			return r
 		}
 	}
-	p := &parser{r: r, d: o.Dialect}
+	p := &parser{r: r, d: o.Dialect, seen: map[string]bool{}}
 	p.read(body)
 	r.choose()
 	return r
@@ -222,9 +222,6 @@ func (p *parser) addressed(g *Group) (from, to int) {
 func (p *parser) sitemap(e entry) {
 	if e.value == "" || p.seen[e.value] {
 		return
-	}
-	if p.seen == nil {
-		p.seen = make(map[string]bool)
 	}
 	p.seen[e.value] = true
 	p.r.sitemaps = append(p.r.sitemaps, Sitemap{URL: e.value, Line: e.line})

@@ -443,11 +443,9 @@ func sameLanguages(p *page) (string, bool) {
 func hreflangNoReturn(s *site) (hits []Hit) {
 	for _, p := range s.pages {
 		for _, a := range p.alternates {
-			other := s.by[a.url]
-			if other == nil || other == p || other.names(p.url) {
-				continue
+			if other := s.by[a.url]; other != nil && other != p && !other.names(p.url) {
+				hits = append(hits, Hit{p.url, a.lang + ": " + other.url + " does not name this page"})
 			}
-			hits = append(hits, Hit{p.url, a.lang + ": " + other.url + " does not name this page"})
 		}
 	}
 	return hits
@@ -475,15 +473,13 @@ func sitemapNotCanonical(s *site) (hits []Hit) {
 
 // contradictions lists the uses that are both allowed and disallowed.
 func contradictions(p *page) (string, bool) {
-	said := map[usage.Category]map[usage.Value]bool{}
+	type says struct{ category, value string }
+	said := map[says]bool{}
 	var both []string
 	for _, u := range p.visit.Usage {
-		if said[u.Category] == nil {
-			said[u.Category] = map[usage.Value]bool{}
-		}
-		said[u.Category][u.Value] = true
-		if name := fmt.Sprint(u.Category); said[u.Category][usage.Yes] && said[u.Category][usage.No] &&
-			!slices.Contains(both, name) {
+		name := string(u.Category)
+		said[says{name, string(u.Value)}] = true
+		if said[says{name, string(usage.Yes)}] && said[says{name, string(usage.No)}] && !slices.Contains(both, name) {
 			both = append(both, name)
 		}
 	}
