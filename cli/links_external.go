@@ -25,6 +25,7 @@ import (
 	"curtsy/publish"
 	"curtsy/publish/audit"
 	"curtsy/publish/inventory"
+	"curtsy/storage/crawllog"
 )
 
 // linkCheck reads the links of an archive and, for --external and --fragments, checks them
@@ -37,7 +38,7 @@ type linkCheck struct {
 	site    *inventory.Site
 	probes  map[string]*preview.Probe
 
-	pages  map[string]publish.Page // pages whose fragment identifiers are known, by URL
+	pages  map[string]crawllog.Ref // pages whose fragment identifiers are known, by URL
 	wanted map[string][]string     // fragments to check, by URL
 	places []uint64                // sorted hashes of page, '#' and id
 	seed   maphash.Seed            // for places
@@ -51,7 +52,7 @@ func (f *linksFlags) run(ctx context.Context, u *ui, dir string, ignored func(st
 		return err
 	}
 	defer a.Close()
-	k := &linkCheck{linksFlags: f, a: a, now: time.Now(), ignored: ignored, pages: map[string]publish.Page{},
+	k := &linkCheck{linksFlags: f, a: a, now: time.Now(), ignored: ignored, pages: map[string]crawllog.Ref{},
 		wanted: map[string][]string{}, seed: maphash.MakeSeed()}
 	sum := &linkSum{w: w, only: f.broken}
 	if err = k.read(ctx); err == nil && f.external {
@@ -98,7 +99,7 @@ func (k *linkCheck) read(ctx context.Context) error {
 	if k.site, err = inventory.Read(ctx, k.a.Archive, o); err != nil || !k.checks() {
 		return err
 	}
-	err = k.site.Places(ctx, func(url string, p publish.Page, ids []string) {
+	err = k.site.Places(ctx, func(url string, p crawllog.Ref, ids []string) {
 		k.pages[url] = p
 		for _, id := range ids {
 			k.places = append(k.places, k.place(url, id))

@@ -21,13 +21,14 @@ import (
 // book is the list of sites. The store has what people want; the board has a copy of it with
 // the state of each site; book has a copy of the board, indexed.
 type book struct {
-	store store.Store
-	board *engine.Board
-	now   func() time.Time
+	store  store.Store
+	board  *engine.Board
+	worker string
+	now    func() time.Time
 
-	mu      sync.Mutex
-	items   map[string]*item // by name
-	queue   *queue
+	mu    sync.Mutex
+	items map[string]*item // by name
+	queue
 	names   []string          // sorted; nil: must be rebuilt
 	shares  map[string]int    // number of sites at an address
 	configs map[string][]byte // interned, since many sites have the same
@@ -41,12 +42,8 @@ type item struct {
 }
 
 func newBook(s store.Store, worker string, now func() time.Time) *book {
-	b := &book{store: s, now: now, items: map[string]*item{}, shares: map[string]int{}, configs: map[string][]byte{}}
-	b.queue = newQueue(worker, func(e entry) bool {
-		i := b.items[e.name]
-		return i != nil && !i.gone && i.rev == e.rev
-	})
-	return b
+	return &book{store: s, worker: worker, now: now, items: map[string]*item{}, shares: map[string]int{},
+		configs: map[string][]byte{}, queue: queue{parked: map[string][]entry{}}}
 }
 
 const (
@@ -87,7 +84,7 @@ func (b *book) follow(e engine.Entry, watched bool) {
 	}
 	had.rev, had.gone, had.record = e.Rev, gone, r
 	if !gone {
-		b.queue.add(&r, e.Rev)
+		b.enqueue(&r, e.Rev)
 	}
 }
 
@@ -152,36 +149,6 @@ func (b *book) each(after string, f func(*Record) bool) {
 	}
 }
 
-// next takes a due site from the queue.
-func (b *book) next() (e entry, r Record, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if e, ok = b.queue.next(b.now()); ok {
-		r = b.items[e.name].record
-	}
-	return e, r, ok
-}
-
-// again puts back what next returned; park does so until its claim is free.
-func (b *book) again(e entry) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.queue.again(e)
-}
-
-func (b *book) park(key string, e entry) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.queue.park(key, e)
-}
-
-// unpark queues sites whose claim is free.
-func (b *book) unpark(blocked func(*Record) string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.queue.unpark(func(e entry) bool { return blocked(&b.items[e.name].record) != "" })
-}
-
 // sharing returns the number of sites at an address.
 func (b *book) sharing(addr string) int {
 	b.mu.Lock()
@@ -190,12 +157,11 @@ func (b *book) sharing(addr string) int {
 }
 
 func (b *book) record(name string) (Record, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if i := b.items[name]; i != nil && !i.gone {
-		return i.record, nil
+	_, r, ok := b.entry(name)
+	if !ok {
+		return r, fmt.Errorf("%s: %w", name, ErrUnknown)
 	}
-	return Record{}, fmt.Errorf("%s: %w", name, ErrUnknown)
+	return r, nil
 }
 
 // known returns a record. If the board lacks it, because the engine was set up anew, it is read
@@ -390,11 +356,11 @@ func (b *book) reconcile(ctx context.Context) error {
 	var undecoded atomic.Pointer[error]
 	var recalls errgroup.Group
 	recalls.SetLimit(addsAtOnce)
-	for o, err := range b.store.List(ctx, listed) {
+	for key, err := range b.store.List(ctx, listed) {
 		if err != nil {
 			return errors.Join(fmt.Errorf("list of sites: %w", err), recalls.Wait())
 		}
-		name := strings.TrimPrefix(o.Key, listed)
+		name := strings.TrimPrefix(key, listed)
 		there[name] = true
 		if _, err := b.record(name); err != nil {
 			recalls.Go(func() error {

@@ -201,13 +201,8 @@ func (w *Worker) previous() string {
 	return strings.TrimSpace(string(b))
 }
 
-func (w *Worker) remember(session string) error { return w.kept("session", session) }
-
 // kept writes a small file of the worker's directory atomically.
 func (w *Worker) kept(name, text string) error {
-	if err := os.MkdirAll(w.o.Dir, 0o755); err != nil {
-		return err
-	}
 	return replaceFile(filepath.Join(w.o.Dir, name), []byte(text))
 }
 

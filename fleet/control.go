@@ -54,16 +54,14 @@ type Live struct {
 	Words   string        `json:"words,omitempty"`
 }
 
-// answers are the subscriptions of a worker.
-type answers []*nats.Subscription
-
-func (a answers) close() {
-	for _, s := range a {
-		_ = s.Unsubscribe() // the connection ends with the session
+// answer answers requests until stop is called.
+func (w *Worker) answer(ctx context.Context, n *nats.Conn) (stop func(), err error) {
+	var list []*nats.Subscription
+	stop = func() {
+		for _, s := range list {
+			_ = s.Unsubscribe() // the connection ends with the session
+		}
 	}
-}
-
-func (w *Worker) answer(ctx context.Context, n *nats.Conn) (list answers, err error) {
 	turns := make(chan struct{}, answersAtOnce)
 	reply := func(m *nats.Msg) {
 		defer func() { <-turns }()
@@ -90,12 +88,12 @@ func (w *Worker) answer(ctx context.Context, n *nats.Conn) (list answers, err er
 		{engine.AskPeers + plain(w.o.Name), ""}} {
 		s, err := n.QueueSubscribe(on.subject, on.queue, aside)
 		if err != nil {
-			list.close()
+			stop()
 			return nil, err
 		}
 		list = append(list, s)
 	}
-	return list, nil
+	return stop, nil
 }
 
 // subject returns the subject for a request, according to the role it needs.

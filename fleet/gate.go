@@ -57,8 +57,7 @@ func (g *gate) place(ctx context.Context, addr netip.Addr) (*lease.Lease, error)
 	for {
 		changed := g.board.Changed()
 		l, err := g.take(ctx, addr)
-		var held *lease.HeldError
-		if !errors.As(err, &held) {
+		if _, held := errors.AsType[*lease.HeldError](err); !held {
 			return l, err
 		}
 		select {
@@ -84,8 +83,7 @@ func (g *gate) take(ctx context.Context, addr netip.Addr) (l *lease.Lease, err e
 			g.held[addr] = l
 			return l, nil
 		}
-		var held *lease.HeldError
-		if !errors.As(err, &held) {
+		if _, held := errors.AsType[*lease.HeldError](err); !held {
 			return nil, err
 		}
 	}

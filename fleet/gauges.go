@@ -75,24 +75,12 @@ func (w *Worker) Crawls() map[string]status.Status {
 	return all
 }
 
-// opened makes session and book available to Gauges, until closed is called before the next
-// session replaces both.
-func (w *Worker) opened() (closed func()) {
-	set := func(v *view) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.gauged = v
-	}
-	now := w.view
-	set(&now)
-	return func() { set(nil) }
-}
-
-// tookOver counts a run that continues an unfinished one.
-func (w *Worker) tookOver() {
+// gauge makes a session and its book available to Gauges; nil, before the next session replaces
+// both.
+func (w *Worker) gauge(v *view) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.takeovers++
+	w.gauged = v
 }
 
 // wasSaved records the result of a save.

@@ -11,13 +11,11 @@ import (
 // date are in one heap, due sites in another, and sites waiting for another worker's claim are
 // listed by the key of that claim. Each entry belongs to a revision of a record. If the record
 // has changed or is gone, the entry is stale and is dropped when it is met, so that a change
-// costs one push. It is not safe for concurrent use.
+// costs one push.
 type queue struct {
-	worker string
 	later  entries
 	due    entries
 	parked map[string][]entry
-	valid  func(entry) bool // false for stale entries
 }
 
 // entry is a site in a queue.
@@ -26,10 +24,6 @@ type entry struct {
 	rev  uint64
 	due  time.Time
 	turn uint32
-}
-
-func newQueue(worker string, valid func(entry) bool) *queue {
-	return &queue{worker: worker, parked: map[string][]entry{}, valid: valid}
 }
 
 // entries is a heap, longest due first. Among those due in the same minute, each worker has its
@@ -50,56 +44,70 @@ func (h *entries) Pop() any {
 	return last
 }
 
-// add queues a revision of a record.
-func (q *queue) add(r *Record, rev uint64) {
+// enqueue queues a revision of a record. The caller holds the lock.
+func (b *book) enqueue(r *Record, rev uint64) {
 	if r.Paused || r.Due.IsZero() {
 		return
 	}
-	e := entry{r.Name, rev, r.Due, q.turn(r.Name)}
+	turn := fnv.New32a()
+	turn.Write([]byte(b.worker + "/" + r.Name))
+	e := entry{r.Name, rev, r.Due, turn.Sum32()}
 	if r.atOnce() {
-		heap.Push(&q.due, e)
+		heap.Push(&b.due, e)
 		return
 	}
-	heap.Push(&q.later, e)
+	heap.Push(&b.later, e)
 }
 
-func (q *queue) turn(name string) uint32 {
-	h := fnv.New32a()
-	h.Write([]byte(q.worker + "/" + name))
-	return h.Sum32()
+// valid reports whether an entry is not stale. The caller holds the lock.
+func (b *book) valid(e entry) bool {
+	i := b.items[e.name]
+	return i != nil && !i.gone && i.rev == e.rev
+}
+
+// next takes the site that has been due longest.
+func (b *book) next() (e entry, r Record, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for now := b.now(); len(b.later) > 0 && !b.later[0].due.After(now); {
+		heap.Push(&b.due, heap.Pop(&b.later))
+	}
+	for len(b.due) > 0 {
+		if e = heap.Pop(&b.due).(entry); b.valid(e) {
+			return e, b.items[e.name].record, true
+		}
+	}
+	return e, r, false
 }
 
 // again queues an entry returned by next.
-func (q *queue) again(e entry) { heap.Push(&q.due, e) }
+func (b *book) again(e entry) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	heap.Push(&b.due, e)
+}
 
 // park keeps an entry returned by next until unpark finds that its claim is free.
-func (q *queue) park(key string, e entry) { q.parked[key] = append(q.parked[key], e) }
-
-// next takes the site that has been due longest.
-func (q *queue) next(now time.Time) (e entry, ok bool) {
-	for len(q.later) > 0 && !q.later[0].due.After(now) {
-		heap.Push(&q.due, heap.Pop(&q.later))
-	}
-	for len(q.due) > 0 {
-		if e = heap.Pop(&q.due).(entry); q.valid(e) {
-			return e, true
-		}
-	}
-	return e, false
+func (b *book) park(key string, e entry) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.parked[key] = append(b.parked[key], e)
 }
 
 // unpark queues the first site of each free claim, since only one can have it.
-func (q *queue) unpark(blocked func(entry) bool) {
-	for key, list := range q.parked {
-		for len(list) > 0 && !q.valid(list[0]) {
+func (b *book) unpark(blocked func(*Record) string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, list := range b.parked {
+		for len(list) > 0 && !b.valid(list[0]) {
 			list = list[1:]
 		}
-		if len(list) > 0 && !blocked(list[0]) {
-			q.again(list[0])
+		if len(list) > 0 && blocked(&b.items[list[0].name].record) == "" {
+			heap.Push(&b.due, list[0])
 			list = list[1:]
 		}
-		if q.parked[key] = list; len(list) == 0 {
-			delete(q.parked, key)
+		if b.parked[key] = list; len(list) == 0 {
+			delete(b.parked, key)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -145,7 +146,9 @@ func (r *running) own(ctx context.Context) (ended bool, err error) {
 		return false, err
 	}
 	if r.rec.Epoch > 0 && r.rec.Run.Ended.IsZero() {
-		r.w.tookOver()
+		r.w.mu.Lock()
+		r.w.takeovers++
+		r.w.mu.Unlock()
 	}
 	m = r.archive.Manifest()
 	r.mu.Lock()
@@ -162,13 +165,12 @@ func (r *running) copied(ctx context.Context, m *store.Manifest) error {
 	o := readOwned(r.dir)
 	if _, err := os.Stat(filepath.Join(r.dir, "crawl.db")); o.Epoch == m.Epoch-1 && (err == nil || m.DB == nil) {
 		r.state.Passes = cmp.Or(o.Passes, r.state.Passes)
-		return writeOwned(r.dir, owned{m.Epoch, r.state.Passes})
-	}
-	if err := os.RemoveAll(r.dir); err != nil {
-		return err
-	}
-	if m.DB != nil {
-		if err := r.archive.Restore(ctx, r.dir); err != nil {
+	} else {
+		err := os.RemoveAll(r.dir)
+		if err == nil && m.DB != nil {
+			err = r.archive.Restore(ctx, r.dir)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -198,14 +200,14 @@ func writeOwned(dir string, o owned) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return err
-	}
 	return replaceFile(dir+ownedSuffix, b)
 }
 
-// replaceFile writes a small file atomically.
+// replaceFile writes a small file atomically, and creates its directory.
 func replaceFile(path string, b []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
 	if err := os.WriteFile(path+".new", b, 0o644); err != nil {
 		return err
 	}
@@ -430,21 +432,14 @@ func (r *running) report(ctx context.Context, m *store.Manifest) error {
 
 // latest returns the later of two times. No run begins before it was due or ends before it
 // began, even if a clock was set meanwhile; otherwise a date of the schedule could occur twice.
-func latest(x, y time.Time) time.Time {
-	if x.Before(y) {
-		return y
-	}
-	return x
-}
+func latest(x, y time.Time) time.Time { return slices.MaxFunc([]time.Time{x, y}, time.Time.Compare) }
 
 // failsAfter counts consecutive failed runs; runs stopped by people do not count.
 func failsAfter(run *store.Run, asked bool) int {
-	switch {
-	case run.Ending == "finished" || run.Ending == "limited" || asked:
+	if run.Ending == "finished" || run.Ending == "limited" || asked {
 		return 0
-	default:
-		return run.Fails + 1
 	}
+	return run.Fails + 1
 }
 
 // live returns the progress of the run. The caller holds the worker's lock.

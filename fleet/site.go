@@ -120,8 +120,7 @@ func (s *Site) calendar() (cron.Schedule, error) {
 	if strings.HasPrefix(s.Cron, "@every") || strings.Contains(s.Cron, "TZ=") {
 		return nil, fmt.Errorf("%s: %q: expected five fields, such as 0 3 * * 1", s.Name, s.Cron)
 	}
-	zone := s.Zone
-	zone = cmp.Or(zone, "UTC")
+	zone := cmp.Or(s.Zone, "UTC")
 	if _, err := time.LoadLocation(zone); err != nil {
 		return nil, fmt.Errorf("%s: time zone %q: %w", s.Name, zone, err)
 	}
@@ -135,18 +134,26 @@ func (s *Site) calendar() (cron.Schedule, error) {
 // endedFailed is an ending that crawler does not have.
 const endedFailed = "failed"
 
-// next returns when a site is due, given its last run; zero: never.
+// next returns when a site is due, given its last run; zero: never. A new site is due at once, or
+// at the first date of its calendar.
 func (s *Site) next(run *store.Run) time.Time {
-	if run.Began.IsZero() {
-		return s.first()
-	}
-	if cutOff(run) {
+	dates, _ := s.calendar() // Check rejects an invalid one
+	isNew := run.Began.IsZero()
+	switch {
+	case isNew && dates != nil:
+		return dates.Next(s.Added)
+	case isNew:
+		return s.Added
+	case cutOff(run):
 		return run.Began
-	}
-	if run.Ending != "finished" && run.Ending != "limited" {
+	case run.Ending != "finished" && run.Ending != "limited":
 		return run.Ended.Add(pause(run.Fails))
+	case dates != nil:
+		return dates.Next(run.Ended)
+	case s.Every > 0:
+		return run.Began.Add(s.Every)
 	}
-	return s.after(run.Began, run.Ended)
+	return time.Time{}
 }
 
 // cutOff reports whether a run must be continued at once.
@@ -163,25 +170,6 @@ func (r *Record) atOnce() bool {
 // isDue reports whether a site is due; it uses the clock only to compare with a date.
 func (r *Record) isDue(now time.Time) bool {
 	return !r.Paused && !r.Due.IsZero() && (r.atOnce() || !r.Due.After(now))
-}
-
-// first returns when a new site is due: at once, or at the first date of its calendar.
-func (s *Site) first() time.Time {
-	if c, err := s.calendar(); c != nil && err == nil {
-		return c.Next(s.Added)
-	}
-	return s.Added
-}
-
-// after returns when a crawled site is due again.
-func (s *Site) after(began, ended time.Time) time.Time {
-	if c, err := s.calendar(); c != nil && err == nil {
-		return c.Next(ended)
-	}
-	if s.Every > 0 {
-		return began.Add(s.Every)
-	}
-	return time.Time{}
 }
 
 // pause returns the pause after consecutive failed runs.

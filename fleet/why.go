@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"curtsy/fleet/engine"
+	"curtsy/internal/legible"
 )
 
 // SiteStatus is a site in the output of status.
@@ -199,9 +200,9 @@ func (w *Worker) why(n *nats.Conn, r *Record) string {
 	now := w.o.Now()
 	h, held := w.session.Claim(groupKey(r.Group))
 	switch {
-	case held && h.For == r.Name && h.Left < w.term()/2:
+	case held && h.For == r.Name && h.Left < w.o.Term/2:
 		return fmt.Sprintf("its worker %s has not responded for %s; another takes over in %s", h.Worker,
-			(w.term() - h.Left).Round(time.Second), max(h.Left, 0).Round(time.Second))
+			(w.o.Term - h.Left).Round(time.Second), max(h.Left, 0).Round(time.Second))
 	case held && h.For == r.Name:
 		return w.whyRunning(n, r, h.Worker)
 	case r.Paused:
@@ -209,8 +210,8 @@ func (w *Worker) why(n *nats.Conn, r *Record) string {
 	case r.Due.IsZero():
 		return fmt.Sprintf("done: %s%s; it has no schedule", r.Run.Ending, because(r.Run.Why))
 	case !r.isDue(now) && r.Run.Fails > 0:
-		return fmt.Sprintf("its last run was %s%s; the next try is at %s, %s", r.Run.Ending, because(r.Run.Why),
-			at(r.Due), ordinal(r.Run.Fails+1))
+		return fmt.Sprintf("its last run was %s%s; the next try is at %s, number %d", r.Run.Ending,
+			because(r.Run.Why), at(r.Due), r.Run.Fails+1)
 	case !r.isDue(now):
 		return "waiting for " + at(r.inZone(r.Due)) + schedule(r)
 	case held:
@@ -219,16 +220,12 @@ func (w *Worker) why(n *nats.Conn, r *Record) string {
 	return w.whyDue(r)
 }
 
-func (w *Worker) term() time.Duration { return cmp.Or(w.o.Term, 30*time.Second) }
-
 func because(why string) string {
 	if why == "" {
 		return ""
 	}
 	return " (" + why + ")"
 }
-
-func ordinal(n int) string { return fmt.Sprintf("number %d", n) }
 
 func at(t time.Time) string { return t.Format("2006-01-02 15:04:05 MST") }
 
@@ -306,7 +303,7 @@ func (w *Worker) whyDue(r *Record) string {
 	if key := w.blocked(r); key != "" {
 		h, _ := w.session.Claim(key)
 		return fmt.Sprintf("waiting for the address %s, shared with %s; %s is being crawled there, by %s", r.Addr,
-			w.sharing(r.Addr), h.For, h.Worker)
+			legible.Count(w.book.sharing(r.Addr)-1, "other site"), h.For, h.Worker)
 	}
 	var full []string
 	for _, worker := range w.session.Workers() {
@@ -330,14 +327,4 @@ func (w *Worker) whyDue(r *Record) string {
 		return "due: the next free worker takes it"
 	}
 	return "due, and waiting for a worker (" + strings.Join(full, "; ") + ")"
-}
-
-// sharing says how many other sites are at an address.
-func (w *Worker) sharing(addr string) string { return others(w.book.sharing(addr) - 1) }
-
-func others(n int) string {
-	if n == 1 {
-		return "1 other site"
-	}
-	return fmt.Sprintf("%d other sites", n)
 }

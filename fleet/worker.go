@@ -84,7 +84,8 @@ const maxLastSaves = 16
 
 // NewWorker makes a worker; Run starts it.
 func NewWorker(o Options) *Worker {
-	o.Places, o.Save, o.Tick = cmp.Or(o.Places, 1), cmp.Or(o.Save, time.Minute), cmp.Or(o.Tick, 500*time.Millisecond)
+	o.Places, o.Term = cmp.Or(o.Places, 1), cmp.Or(o.Term, 30*time.Second)
+	o.Save, o.Tick = cmp.Or(o.Save, time.Minute), cmp.Or(o.Tick, 500*time.Millisecond)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -149,15 +150,17 @@ func (w *Worker) serve(ctx, stop context.Context) error {
 		return err
 	}
 	defer w.end()
-	if err := errors.Join(w.remember(w.session.ID()), w.identified(ctx)); err != nil {
+	if err := errors.Join(w.kept("session", w.session.ID()), w.identified(ctx)); err != nil {
 		return err
 	}
-	defer w.opened()()
-	answers, err := w.answer(ctx, n)
+	now := w.view
+	w.gauge(&now)
+	defer w.gauge(nil)
+	silent, err := w.answer(ctx, n)
 	if err != nil {
 		return err
 	}
-	defer answers.close()
+	defer silent()
 	w.loop(ctx, stop)
 	return w.session.Check()
 }

@@ -5,6 +5,7 @@ package politeness
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -106,7 +107,6 @@ type Host struct {
 	o     Options
 	asked map[string]Rules // by origin: the rules of its robots.txt
 	rules Rules            // all of them combined
-	texts texts
 
 	flying    int
 	lastStart time.Time
@@ -140,7 +140,6 @@ func (h *Host) Obey(origin string, r Rules) {
 func (h *Host) SetRules(r Rules) {
 	r.CrawlDelay = min(r.CrawlDelay, maxPause)
 	h.rules = r
-	h.texts = textsOf(h.o, r)
 	h.reserve()
 }
 
@@ -174,7 +173,8 @@ func (h *Host) open(w Wait, now time.Time) Wait {
 		at := later(w.At, now)
 		if h.rules.Visit != nil {
 			if t := h.rules.Visit.Next(at); t.After(at) {
-				w, at = Wait{At: t, Why: h.texts.visit + clock(t)}, t
+				why := fmt.Sprintf("visit-time (robots.txt line %d), until %s", h.rules.VisitLine, clock(t))
+				w, at = Wait{At: t, Why: why}, t
 			}
 		}
 		for _, q := range h.o.Quiet {
@@ -229,9 +229,4 @@ func (h *Host) Done(end time.Time, r Result) {
 }
 
 // later returns the later of two times.
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
+func later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }

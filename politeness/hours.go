@@ -14,8 +14,7 @@ type Window struct {
 
 // Next returns the first time outside the window that is not before t.
 func (w Window) Next(t time.Time) time.Time {
-	loc := w.Location
-	loc = cmp.Or(loc, time.UTC)
+	loc := cmp.Or(w.Location, time.UTC)
 	y, m, d := t.In(loc).Date()
 	for day := d - 1; day <= d+1; day++ {
 		from, to := at(y, m, day, w.Start, loc), at(y, m, day, w.End, loc)

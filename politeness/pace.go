@@ -10,16 +10,16 @@ import (
 func (h *Host) Delay() (time.Duration, string) {
 	d, why := h.pause()
 	if r := ratePause(h.rules); r > d || r == d && r > h.rules.CrawlDelay {
-		return r, h.texts.rate
+		return r, h.rateWhy()
 	}
 	return d, why
 }
 
 // pause returns the pause in force without Request-rate.
 func (h *Host) pause() (time.Duration, string) {
-	d, why := h.o.Delay, h.texts.configured
+	d, why := h.o.Delay, fmt.Sprintf("configured delay %v", h.o.Delay)
 	if c := h.rules.CrawlDelay; c > 0 && c >= d {
-		d, why = c, h.texts.crawlDelay
+		d, why = c, fmt.Sprintf("crawl-delay %v (robots.txt line %d)", c, h.rules.DelayLine)
 	}
 	if a := h.adaptive(); a > d {
 		d = a
@@ -43,7 +43,7 @@ func rounded(d time.Duration) time.Duration {
 // SetDelay replaces Options.Delay. It applies from the next request on, even if a wait for it has begun.
 func (h *Host) SetDelay(d time.Duration) {
 	h.o.Delay = min(max(d, 0), maxPause)
-	h.SetRules(h.rules)
+	h.reserve()
 }
 
 // Share replaces Options.Shared; nil is none.
@@ -95,20 +95,11 @@ func (h *Host) reserve() {
 	}
 	h.next = from.Add(pause)
 	if rate := ratePause(h.rules); rate > 0 && !h.lastStart.Add(rate).Before(h.next) {
-		h.next, h.nextWhy = h.lastStart.Add(rate), h.texts.rate
+		h.next, h.nextWhy = h.lastStart.Add(rate), h.rateWhy()
 	}
 }
 
-// texts are the reasons that do not change from request to request.
-type texts struct {
-	configured, crawlDelay, rate, visit string
-}
-
-func textsOf(o Options, r Rules) texts {
-	return texts{
-		configured: fmt.Sprintf("configured delay %v", o.Delay),
-		crawlDelay: fmt.Sprintf("crawl-delay %v (robots.txt line %d)", r.CrawlDelay, r.DelayLine),
-		rate:       fmt.Sprintf("request-rate %d/%v (robots.txt line %d)", r.Requests, r.Per, r.RateLine),
-		visit:      fmt.Sprintf("visit-time (robots.txt line %d), until ", r.VisitLine),
-	}
+// rateWhy is the reason of a pause for a Request-rate.
+func (h *Host) rateWhy() string {
+	return fmt.Sprintf("request-rate %d/%v (robots.txt line %d)", h.rules.Requests, h.rules.Per, h.rules.RateLine)
 }

@@ -1,6 +1,9 @@
 package politeness
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Snapshot is the state of a host that a stopped crawl stores, so that resuming it makes no request
 // earlier than continuing would have.
@@ -47,9 +50,4 @@ func (h *Host) Restore(s Snapshot, now time.Time) {
 }
 
 // earlier returns the earlier of two times.
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
+func earlier(a, b time.Time) time.Time { return slices.MinFunc([]time.Time{a, b}, time.Time.Compare) }

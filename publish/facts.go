@@ -10,24 +10,13 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Page is a capture that has a body and whose permit was checked by the caller.
-type Page struct {
-	ref crawllog.Ref
-}
+// HasPage reports whether a visit has a body that can be read from its records.
+func HasPage(v *crawllog.Visit) bool { return v.Record != nil && v.HasBody() }
 
-// PageOf returns the page of a visit that may be shown; false if the visit has no body.
-func PageOf(v *crawllog.Visit) (Page, bool) {
-	return Page{v.Ref()}, v.Record != nil && v.HasBody()
-}
-
-// Facts overwrites f with the facts of a page: those stored when the page was crawled,
-// otherwise those extracted from the archived body again. A body that the site sent damaged
-// yields what can be read of it; damage of the archive is an error.
-func Facts(a *storage.Archive, p Page, f *facts.Facts) error {
-	v, err := p.visit(a)
-	if err != nil {
-		return err
-	}
+// Facts overwrites f with the facts of a visit that has a page and may be shown: those stored
+// when it was crawled, otherwise those extracted from the archived body again. A body that the
+// site sent damaged yields what can be read of it; damage of the archive is an error.
+func Facts(a *storage.Archive, v *crawllog.Visit, f *facts.Facts) error {
 	if b := a.Facts(v); b != nil && f.Read(b) == nil {
 		return nil
 	}
@@ -39,8 +28,9 @@ func Facts(a *storage.Archive, p Page, f *facts.Facts) error {
 	return f.Read(b)
 }
 
-func (p Page) visit(a *storage.Archive) (*crawllog.Visit, error) {
-	v, err := a.Visit(p.ref)
+// VisitOf reads a visit that was seen in the archive.
+func VisitOf(a *storage.Archive, ref crawllog.Ref) (*crawllog.Visit, error) {
+	v, err := a.Visit(ref)
 	if err == nil && v == nil {
 		err = &storage.DamageError{File: "crawl.db", What: "a visit has disappeared"}
 	}
@@ -49,12 +39,11 @@ func (p Page) visit(a *storage.Archive) (*crawllog.Visit, error) {
 
 // Links returns the links of the page of a visit that may be shown.
 func Links(a *storage.Archive, v *crawllog.Visit) ([]htmlmeta.Link, error) {
-	var said facts.Facts
-	p, ok := PageOf(v)
-	if !ok {
+	if !HasPage(v) {
 		return nil, nil
 	}
-	err := Facts(a, p, &said)
+	var said facts.Facts
+	err := Facts(a, v, &said)
 	return said.Links, err
 }
 

@@ -75,12 +75,11 @@ func saidBy(t *testing.T, dir string, ask bool) map[string]string {
 		if b := a.Facts(v); b != nil {
 			said[v.URL] = string(b)
 		}
-		p, ok := publish.PageOf(v)
-		if !ask || !ok {
+		if !ask || !publish.HasPage(v) {
 			return nil
 		}
 		var f facts.Facts
-		if err := publish.Facts(a, p, &f); err != nil || f.URL.String() != v.URL {
+		if err := publish.Facts(a, v, &f); err != nil || f.URL.String() != v.URL {
 			t.Errorf("%s: %+v, %v", v.URL, f, err)
 		}
 		said[v.URL] = string(a.Facts(v))
@@ -146,11 +145,10 @@ func TestFactsInAReadOnlyDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := crawllog.Current(visits, a.VisitsAt)
-		p, ok := publish.PageOf(v)
-		if !ok || !publish.Permits(visits, time.Now(), a.VisitsAt)[0].Show {
+		if !publish.HasPage(v) || !publish.Permits(visits, time.Now(), a.VisitsAt)[0].Show {
 			continue
 		}
-		if err := publish.Facts(a, p, &f); err != nil || v.Links != len(f.Links) {
+		if err := publish.Facts(a, v, &f); err != nil || v.Links != len(f.Links) {
 			t.Errorf("%s: %d links, want %d: %v", v.URL, len(f.Links), v.Links, err)
 		}
 	}

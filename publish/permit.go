@@ -125,17 +125,12 @@ func decide(v *crawllog.Visit, now time.Time) Permit {
 		p.Show, p.List = false, false
 		p.Reasons = append(p.Reasons, Reason{Directive: "blocked: " + v.Blocked})
 	}
-	if expired(d, now) {
+	if d.UnavailableAfter != nil && !now.Before(*d.UnavailableAfter) { // the moment itself counts
 		p.Show, p.List = false, false
 		p.because(d, "unavailable_after")
 	}
 	p.limit(d)
 	return p
-}
-
-// expired reports whether unavailable_after has been reached; the moment itself counts.
-func expired(d *crawllog.Directives, now time.Time) bool {
-	return d.UnavailableAfter != nil && !now.Before(*d.UnavailableAfter)
 }
 
 // limit applies directives that restrict the use of a page without hiding it.
@@ -159,11 +154,8 @@ func (p *Permit) limit(d *crawllog.Directives) {
 func (p *Permit) because(d *crawllog.Directives, names ...string) {
 	before := len(p.Reasons)
 	for _, s := range d.Sources {
-		word, _, _ := strings.Cut(s.Directive, ":")
-		for _, name := range names {
-			if word == name {
-				p.Reasons = append(p.Reasons, Reason{s.Directive, s.From, s.Text})
-			}
+		if word, _, _ := strings.Cut(s.Directive, ":"); slices.Contains(names, word) {
+			p.Reasons = append(p.Reasons, Reason{s.Directive, s.From, s.Text})
 		}
 	}
 	if len(p.Reasons) == before {

@@ -25,8 +25,8 @@ func Text(a *storage.Archive, v *crawllog.Visit, most int) (text []htmlmeta.Bloc
 
 // WholeText is Text with navigation, banners and forms (htmlmeta.ReadWholeText). It returns
 // only errors of the archive.
-func WholeText(a *storage.Archive, page Page, most int) (text []htmlmeta.Block, err error) {
-	v, err := page.visit(a)
+func WholeText(a *storage.Archive, page crawllog.Ref, most int) (text []htmlmeta.Block, err error) {
+	v, err := VisitOf(a, page)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package sitemap
 
 import (
 	"bufio"
-	"io"
 	"strings"
 
 	"curtsy/internal/weburl"
@@ -32,7 +31,7 @@ func (s *reader) readLines(in *bufio.Reader) {
 				return
 			}
 		}
-		if err == io.EOF || err != nil || s.sum.Kind == None && bad > maxProse {
+		if err != nil || s.sum.Kind == None && bad > maxProse {
 			break
 		}
 	}

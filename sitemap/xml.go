@@ -123,14 +123,14 @@ func (x *xmlReader) start(t token) bool {
 func (x *xmlReader) startInEntry(t token) bool {
 	switch {
 	case t.name == "guid":
-		x.permalink = !strings.EqualFold(t.attr("isPermaLink"), "false")
-	case t.name != "link" || t.attr("href") == "" || !x.direct():
+		x.permalink = !strings.EqualFold(x.in.attr(t, "isPermaLink"), "false")
+	case t.name != "link" || x.in.attr(t, "href") == "" || !x.direct():
 	case x.s.sum.Kind == Atom:
-		if rel := t.attr("rel"); !x.complete && (rel == "" || rel == "alternate") {
-			x.entry.Loc, x.complete = t.attr("href"), true
+		if rel := x.in.attr(t, "rel"); !x.complete && (rel == "" || rel == "alternate") {
+			x.entry.Loc, x.complete = x.in.attr(t, "href"), true
 		}
-	case x.s.sum.Kind == URLSet && strings.EqualFold(t.attr("rel"), "alternate"):
-		e := Entry{Loc: t.attr("href"), Priority: -1, Alternate: true}
+	case x.s.sum.Kind == URLSet && strings.EqualFold(x.in.attr(t, "rel"), "alternate"):
+		e := Entry{Loc: x.in.attr(t, "href"), Priority: -1, Alternate: true}
 		return x.s.add(e, false)
 	}
 	return true

@@ -31,7 +31,6 @@ type token struct {
 	text   []byte
 	html   bool // from a declaration <!DOCTYPE html>
 	entity bool // text refers to an entity that the DTD may declare
-	dtd    bool // the document has a DTD that may declare entities
 }
 
 // tokens is a lenient XML tokenizer with constant memory. Malformed input yields odd tokens but
@@ -42,7 +41,7 @@ type tokens struct {
 	dtd bool // a DTD was seen
 }
 
-// next returns the next token.
+// next returns the next token, an empty text for what is skipped.
 func (t *tokens) next() token {
 	c, err := t.in.ReadByte()
 	if err != nil {
@@ -56,7 +55,7 @@ func (t *tokens) next() token {
 	case bytes.HasPrefix(head, []byte("!--")):
 		t.in.Discard(3)
 		t.upTo("-->")
-		return t.next0()
+		return token{kind: tokenText}
 	case bytes.HasPrefix(head, []byte("![CDATA[")):
 		t.in.Discard(8)
 		if !t.upTo("]]>") {
@@ -65,15 +64,12 @@ func (t *tokens) next() token {
 		return token{kind: tokenText, text: t.buf}
 	case bytes.HasPrefix(head, []byte("?")):
 		t.upTo("?>")
-		return t.next0()
+		return token{kind: tokenText}
 	case bytes.HasPrefix(head, []byte("!")):
 		return t.declaration()
 	}
 	return t.tag()
 }
-
-// next0 is an empty text, returned for what was skipped.
-func (t *tokens) next0() token { return token{kind: tokenText} }
 
 // upTo reads up to a mark and keeps the text before it, up to maxToken.
 func (t *tokens) upTo(mark string) bool {
@@ -190,7 +186,7 @@ func (t *tokens) tag() token {
 
 func (t *tokens) readTag() token {
 	s := string(t.buf)
-	k := token{kind: tokenOpen, dtd: t.dtd}
+	k := token{kind: tokenOpen}
 	if strings.HasPrefix(s, "/") {
 		k.kind, s = tokenClose, s[1:]
 	}
@@ -206,9 +202,9 @@ func (t *tokens) readTag() token {
 	return k
 }
 
-// attr returns the value of an attribute by its qualified name; "" also if it refers to an
-// entity of the DTD.
-func (k *token) attr(name string) string {
+// attr returns the value of an attribute of a tag by its qualified name; "" also if it refers to
+// an entity of the DTD.
+func (t *tokens) attr(k token, name string) string {
 	s := k.attrs
 	for {
 		key, rest, ok := strings.Cut(s, "=")
@@ -219,7 +215,7 @@ func (k *token) attr(name string) string {
 		value, after, _ := strings.Cut(rest[1:], rest[:1])
 		if strings.TrimSpace(key) == name {
 			text, named := unescape([]byte(value))
-			if named && k.dtd {
+			if named && t.dtd {
 				return ""
 			}
 			return string(text)

@@ -51,12 +51,9 @@ type Rule struct {
 	Doubt string // what is wrong with it; "" if nothing is
 }
 
-// File is a file of the site with statements about many resources.
-type File interface {
-	// Says returns the statements for path and query of a URL. matches compares with patterns
-	// as in robots.txt.
-	Says(target string, matches func(pattern, target string) bool) []Statement
-}
+// File is a file of the site with statements about many resources. It returns those for path and
+// query of a URL; matches compares with patterns as in robots.txt.
+type File func(target string, matches func(pattern, target string) bool) []Statement
 
 // Limits on what is stored of a statement and of a resource.
 const (
@@ -150,7 +147,7 @@ func OfLink(rel, mediaType, href, source string) (s Statement, ok bool) {
 
 // OfFile returns the statements of a file of the site about path and query of a URL.
 func (r *Reader) OfFile(f File, target string, matches func(pattern, target string) bool) []Statement {
-	return appendSaid(nil, f.Says(target, matches), r.Name, r.File)
+	return appendSaid(nil, f(target, matches), r.Name, r.File)
 }
 
 // Files returns the readers that have a file on the site.

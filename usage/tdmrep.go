@@ -84,11 +84,11 @@ func readTDMRep(body []byte) (File, error) {
 			f = append(f, l)
 		}
 	}
-	return f, nil
+	return f.says, nil
 }
 
-// Says returns the statements of the first location that matches (§6.1.3).
-func (f tdmFile) Says(target string, matches func(pattern, target string) bool) []Statement {
+// says returns the statements of the first location that matches (§6.1.3).
+func (f tdmFile) says(target string, matches func(pattern, target string) bool) []Statement {
 	for _, l := range f {
 		if !matches(l.Location, target) {
 			continue

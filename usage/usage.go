@@ -113,33 +113,6 @@ func (p Preferences) String() string {
 	return strings.Join(words, ", ")
 }
 
-// Octet encodes preferences in one octet, for ReadOctet.
-func (p Preferences) Octet() (b byte) {
-	for i, c := range Categories {
-		switch p[c] {
-		case Yes:
-			b |= 1 << (2 * i)
-		case No:
-			b |= 2 << (2 * i)
-		}
-	}
-	return b
-}
-
-// ReadOctet decodes preferences encoded by Octet.
-func ReadOctet(b byte) Preferences {
-	p := Preferences{}
-	for i, c := range Categories {
-		switch b >> (2 * i) & 3 {
-		case 1:
-			p[c] = Yes
-		case 2:
-			p[c] = No
-		}
-	}
-	return p
-}
-
 // Combine combines the statements about a resource: any n takes precedence, then any y
 // (draft-ietf-aipref-vocab §5.1).
 func Combine(list []Statement) Preferences {

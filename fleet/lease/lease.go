@@ -183,14 +183,13 @@ func (l *Lease) Lost() context.Context { return l.lost }
 // Release releases the claim. If that fails, tidy does it later.
 func (l *Lease) Release(ctx context.Context) error {
 	l.cancel()
+	defer l.s.forget(l)
 	e, ok := l.s.board.Entry(claims + l.key)
-	if ok && l.s.mine(e, l.nonce) {
-		_, err := l.s.board.Swap(ctx, e, l.s.free())
-		defer l.s.forget(l)
-		return err
+	if !ok || !l.s.mine(e, l.nonce) {
+		return nil
 	}
-	l.s.forget(l)
-	return nil
+	_, err := l.s.board.Swap(ctx, e, l.s.free())
+	return err
 }
 
 func (s *Session) forget(l *Lease) {
@@ -238,13 +237,20 @@ type Worker struct {
 // Workers lists the sessions that are not dead.
 func (s *Session) Workers() (list []Worker) {
 	for _, e := range s.board.List(sessions) {
-		var st struct {
-			state
-			About json.RawMessage `json:"about"`
-		}
+		var st state
 		if json.Unmarshal(e.Value, &st) == nil && !st.Dead {
 			list = append(list, Worker{st.Worker, s.left(st.ID, e, true), st.About})
 		}
 	}
 	return list
+}
+
+// Clock returns the time since boot, including sleep. Go's monotonic clock stops while some
+// systems sleep, and the time of day may be set.
+type Clock func() time.Duration
+
+// steady returns Go's monotonic clock.
+func steady() Clock {
+	start := time.Now()
+	return func() time.Duration { return time.Since(start) }
 }

@@ -43,8 +43,7 @@ func (e *HeldError) Error() string {
 type Options struct {
 	Worker string
 	Term   time.Duration // 0: 30 s
-	Margin time.Duration // 0: a sixth of the term
-	Clock  Clock         // nil: Uptime
+	Clock  Clock
 	// Alone means that no other worker can be alive, as a lock on the fleet's directory shows;
 	// all existing claims are free.
 	Alone bool
@@ -76,11 +75,11 @@ type Session struct {
 
 // state is the board entry of a session.
 type state struct {
-	ID     string `json:"id"`
-	Worker string `json:"worker"`
-	Number int    `json:"number"`
-	Dead   bool   `json:"dead,omitempty"`
-	About  any    `json:"about,omitempty"`
+	ID     string          `json:"id"`
+	Worker string          `json:"worker"`
+	Number int             `json:"number"`
+	Dead   bool            `json:"dead,omitempty"`
+	About  json.RawMessage `json:"about,omitempty"`
 }
 
 // claim is the board entry of a claim; it is free if Session is empty.
@@ -100,10 +99,6 @@ const (
 // Begin starts a session and renews it until ctx is done or the session is lost.
 func Begin(ctx context.Context, b *engine.Board, o Options) (*Session, error) {
 	o.Term = cmp.Or(o.Term, 30*time.Second)
-	o.Margin = cmp.Or(o.Margin, o.Term/6)
-	if o.Clock == nil {
-		o.Clock = Uptime()
-	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.About == nil {
 		o.About = func() any { return nil }
@@ -123,7 +118,7 @@ func Begin(ctx context.Context, b *engine.Board, o Options) (*Session, error) {
 		s.end()
 		return nil, fmt.Errorf("session: %w", err)
 	}
-	s.entry, s.deadline, s.began = e, sent+o.Term-o.Margin, sent
+	s.entry, s.deadline, s.began = e, sent+s.lasts(), sent
 	go s.keep()
 	return s, nil
 }
@@ -175,11 +170,8 @@ func (s *Session) ReleaseUnclaimed(ctx context.Context) error {
 }
 
 func (s *Session) state() []byte {
-	b, err := json.Marshal(state{ID: s.id, Worker: s.o.Worker, Number: s.number, About: s.o.About()})
-	if err != nil {
-		b, _ = json.Marshal(state{ID: s.id, Worker: s.o.Worker,
-			Number: s.number}) // About is only for display
-	}
+	about, _ := json.Marshal(s.o.About()) // cannot fail for what describes a worker
+	b, _ := json.Marshal(state{ID: s.id, Worker: s.o.Worker, Number: s.number, About: about})
 	return b
 }
 
@@ -198,6 +190,9 @@ func (s *Session) Left() time.Duration {
 	}
 	return s.deadline - s.o.Clock()
 }
+
+// lasts is how long the session lasts for its worker after a renewal: a term, less a margin.
+func (s *Session) lasts() time.Duration { return s.o.Term - s.o.Term/6 }
 
 // Check returns ErrOver if the session has ended, which is final.
 func (s *Session) Check() error {
@@ -274,7 +269,7 @@ func (s *Session) renew() {
 		s.o.Logger.Info("the session was not renewed", "err", err, "left", s.Left())
 	default:
 		s.mu.Lock()
-		s.entry, s.deadline = e, sent+s.o.Term-s.o.Margin
+		s.entry, s.deadline = e, sent+s.lasts()
 		s.mu.Unlock()
 	}
 }

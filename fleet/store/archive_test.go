@@ -125,14 +125,14 @@ func wantObjects(t *testing.T, s Store, m *Manifest) {
 	t.Helper()
 	want := m.keys("site")
 	want["site/MANIFEST"] = true
-	for o, err := range s.List(t.Context(), "site/") {
+	for key, err := range s.List(t.Context(), "site/") {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !want[o.Key] {
-			t.Errorf("%s is garbage", o.Key)
+		if !want[key] {
+			t.Errorf("%s is garbage", key)
 		}
-		delete(want, o.Key)
+		delete(want, key)
 	}
 	for key := range want {
 		t.Errorf("%s is missing", key)

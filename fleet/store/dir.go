@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -93,13 +95,9 @@ func (d *dirStore) Get(_ context.Context, key string) ([]byte, string, error) {
 }
 
 func (d *dirStore) Swap(_ context.Context, key string, data []byte, tag string) (string, error) {
-	had := 0
-	if tag != "" {
-		n, err := strconv.Atoi(tag)
-		if err != nil {
-			return "", ErrConflict
-		}
-		had = n
+	had, err := strconv.Atoi(cmp.Or(tag, "0"))
+	if err != nil {
+		return "", ErrConflict
 	}
 	now, _, err := d.newest(key)
 	if err == nil && now != had {
@@ -142,17 +140,12 @@ func (d *dirStore) write(key string, r io.Reader) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return named(tmp, name)
-}
-
-// named links a file to its name; ErrConflict if that exists.
-func named(from, to string) error {
-	if err := os.Link(from, to); errors.Is(err, fs.ErrExist) {
+	if err := os.Link(tmp, name); errors.Is(err, fs.ErrExist) {
 		return ErrConflict
 	} else if err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(to))
+	return syncDir(filepath.Dir(name))
 }
 
 // makeDir creates a directory and its parents durably.
@@ -207,12 +200,12 @@ func (d *dirStore) Open(_ context.Context, key string) (io.ReadCloser, int64, er
 	return f, st.Size(), nil
 }
 
-func (d *dirStore) List(_ context.Context, prefix string) iter.Seq2[Object, error] {
+func (d *dirStore) List(_ context.Context, prefix string) iter.Seq2[string, error] {
 	dir := d.root
 	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
 		dir = d.path(prefix[:i])
 	}
-	return func(yield func(Object, error) bool) {
+	return func(yield func(string, error) bool) {
 		seen := map[string]bool{}
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 			rel, relErr := filepath.Rel(d.root, path)
@@ -227,21 +220,17 @@ func (d *dirStore) List(_ context.Context, prefix string) iter.Seq2[Object, erro
 			case e.IsDir() || !strings.HasPrefix(key, prefix):
 				return nil
 			}
-			st, err := e.Info()
-			if err != nil {
-				return nil
-			}
 			if key = objectOf(key); seen[key] {
 				return nil
 			}
 			seen[key] = true
-			if !yield(Object{key, st.Size()}, nil) {
+			if !yield(key, nil) {
 				return fs.SkipAll
 			}
 			return nil
 		})
 		if err != nil {
-			yield(Object{}, err)
+			yield("", err)
 		}
 	}
 }
@@ -249,17 +238,14 @@ func (d *dirStore) List(_ context.Context, prefix string) iter.Seq2[Object, erro
 // Remove removes an object. Of one that is swapped, it removes the newest version last, since
 // that one prevents the creation of others.
 func (d *dirStore) Remove(_ context.Context, key string) error {
-	n, all, err := d.newest(key)
+	_, all, err := d.newest(key)
 	if err != nil {
 		return err
 	}
-	for _, v := range all {
-		if v != n {
-			err = errors.Join(err, d.remove(versioned(key, v)))
-		}
+	for _, v := range slices.Sorted(slices.Values(all)) {
+		err = errors.Join(err, d.remove(versioned(key, v)))
 	}
-	if n > 0 {
-		err = errors.Join(err, d.remove(versioned(key, n)))
+	if len(all) > 0 {
 		_ = os.Remove(d.path(versions(key))) // another process may have written there
 	}
 	return errors.Join(err, d.remove(key))

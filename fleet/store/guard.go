@@ -130,13 +130,13 @@ func (g *guarded) Remove(ctx context.Context, key string) error {
 }
 
 // List returns an error if the store has lost its marker.
-func (g *guarded) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+func (g *guarded) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	err := checkKey(strings.TrimSuffix(prefix, "/"))
 	if err == nil {
 		err = g.there(ctx)
 	}
 	if err != nil {
-		return func(yield func(Object, error) bool) { yield(Object{}, err) }
+		return func(yield func(string, error) bool) { yield("", err) }
 	}
 	return g.Store.List(ctx, prefix)
 }

@@ -53,18 +53,15 @@ func (p *pager) page() error {
 		is.save = p.had[i].save
 	}
 	p.now = append(p.now, is)
-	if p.after >= 0 && is.save > p.after {
-		if _, err := p.w.Write(binary.AppendUvarint(nil, uint64(i))); err != nil {
-			return err
-		}
+	defer p.buf.Reset()
+	if is.save <= p.after {
+		return nil
 	}
-	if p.after < 0 || is.save > p.after {
-		if _, err := p.w.Write(p.buf.Bytes()); err != nil {
-			return err
-		}
+	if p.after >= 0 {
+		_, _ = p.w.Write(binary.AppendUvarint(nil, uint64(i))) // the next Write reports its error too
 	}
-	p.buf.Reset()
-	return nil
+	_, err := p.w.Write(p.buf.Bytes())
+	return err
 }
 
 // end flushes the output. bbolt's files consist of whole pages.

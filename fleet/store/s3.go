@@ -154,13 +154,13 @@ func (s *s3Store) Open(ctx context.Context, key string) (io.ReadCloser, int64, e
 	return o, st.Size, nil
 }
 
-func (s *s3Store) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
-	return func(yield func(Object, error) bool) {
+func (s *s3Store) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		for o := range s.client.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix + prefix,
 			Recursive: true}) {
-			if !yield(Object{strings.TrimPrefix(o.Key, s.prefix), o.Size}, failed(prefix, o.Err)) || o.Err != nil {
+			if !yield(strings.TrimPrefix(o.Key, s.prefix), failed(prefix, o.Err)) || o.Err != nil {
 				return
 			}
 		}

@@ -38,7 +38,7 @@ func (a *Archive) Save(ctx context.Context, dir, prefix string, run Run, last bo
 	}
 	a.saves++
 	s := &saving{Archive: a, next: a.m, run: run}
-	defer s.remove()
+	defer func() { os.Remove(s.file) }()
 	if err := s.write(ctx, src, dir, prefix, last); err != nil {
 		return fmt.Errorf("save %s: %w", a.site, err)
 	}
@@ -70,12 +70,6 @@ type saving struct {
 	pager pager
 	ends  []int
 	file  string // crawl.db or its changes, compressed, beside the archive
-}
-
-func (s *saving) remove() {
-	if s.file != "" {
-		os.Remove(s.file)
-	}
 }
 
 func (s *saving) write(ctx context.Context, src *storage.Archive, dir, prefix string, last bool) error {
@@ -231,10 +225,8 @@ func (a *Archive) segment(ctx context.Context, dir string, s storage.SegmentSize
 }
 
 func (m *Manifest) segment(name string) Segment {
-	for _, s := range m.Segments {
-		if s.Name == name {
-			return s
-		}
+	if i := slices.IndexFunc(m.Segments, func(s Segment) bool { return s.Name == name }); i >= 0 {
+		return m.Segments[i]
 	}
 	return Segment{Name: name}
 }
@@ -268,14 +260,14 @@ func (a *Archive) Sweep(ctx context.Context) (n int, err error) {
 	}
 	named := a.m.keys(a.site)
 	for _, part := range []string{"/db/", "/tail/", "/warc/"} {
-		for o, err := range a.store.List(ctx, a.site+part) {
+		for key, err := range a.store.List(ctx, a.site+part) {
 			if err != nil {
 				return n, err
 			}
-			if epoch, ok := epochOf(o.Key); named[o.Key] || !ok || epoch > a.m.Epoch {
+			if epoch, ok := epochOf(key); named[key] || !ok || epoch > a.m.Epoch {
 				continue
 			}
-			if err := a.store.Remove(ctx, o.Key); err != nil {
+			if err := a.store.Remove(ctx, key); err != nil {
 				return n, err
 			}
 			n++

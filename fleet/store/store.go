@@ -32,12 +32,6 @@ var (
 	ErrAway = errors.New("the store is unreachable")
 )
 
-// Object is an object listed by a store.
-type Object struct {
-	Key  string
-	Size int64
-}
-
 // Store stores objects by key, a path of plain names. It is safe for concurrent use.
 type Store interface {
 	// Get reads a small object, and the tag of its version.
@@ -50,8 +44,8 @@ type Store interface {
 	Put(ctx context.Context, key string, body *io.SectionReader) error
 	// Open opens an object for reading, and returns its size.
 	Open(ctx context.Context, key string) (io.ReadCloser, int64, error)
-	// List lists the objects whose keys begin with prefix, unordered.
-	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
+	// List lists the keys that begin with prefix, unordered.
+	List(ctx context.Context, prefix string) iter.Seq2[string, error]
 	// Remove removes an object, if it exists.
 	Remove(ctx context.Context, key string) error
 }

@@ -158,13 +158,13 @@ func TestObjectsAreListedAndRead(t *testing.T) {
 			t.Error(err)
 		}
 		var got []string
-		for o, err := range s.List(ctx, "a/warc/") {
+		for key, err := range s.List(ctx, "a/warc/") {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got = append(got, fmt.Sprint(o.Key, " ", o.Size))
+			got = append(got, key)
 		}
-		if strings.Join(got, ", ") != "a/warc/1 8, a/warc/2 8" {
+		if strings.Join(got, ", ") != "a/warc/1, a/warc/2" {
 			t.Errorf("listed %q", got)
 		}
 		r, n, err := s.Open(ctx, "a/warc/1")

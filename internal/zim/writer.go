@@ -68,8 +68,12 @@ type entry struct {
 	front         bool
 }
 
-func (e *entry) key() string  { return string(e.space) + e.path }
 func (e *entry) name() string { return string(e.space) + cmp.Or(e.title, e.path) }
+
+// byPath orders entries by namespace and path, as they are in the file.
+func byPath(a, b entry) int {
+	return cmp.Or(cmp.Compare(a.space, b.space), strings.Compare(a.path, b.path))
+}
 
 // Writer writes a ZIM file: call Add and Redirect, then Finish. After an error the file is
 // unusable.
@@ -126,8 +130,8 @@ func (w *Writer) Add(p Page, size int64, body io.Reader) error {
 }
 
 // Redirect adds a path that redirects to another.
-func (w *Writer) Redirect(path, title, to string) {
-	w.entries = append(w.entries, entry{space: content, path: path, title: title, typ: redirect, to: to})
+func (w *Writer) Redirect(path, to string) {
+	w.entries = append(w.entries, entry{space: content, path: path, typ: redirect, to: to})
 	io.WriteString(w.sum, path+"\x00"+to+"\x00")
 }
 
@@ -221,11 +225,9 @@ func (w *Writer) counter() string {
 
 // sort sorts the entries by namespace and path.
 func (w *Writer) sort() error {
-	slices.SortFunc(w.entries, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.space, b.space), strings.Compare(a.path, b.path))
-	})
+	slices.SortFunc(w.entries, byPath)
 	for i := 1; i < len(w.entries); i++ {
-		if w.entries[i-1].key() == w.entries[i].key() {
+		if byPath(w.entries[i-1], w.entries[i]) == 0 {
 			return fmt.Errorf("%w: %s", ErrTwice, w.entries[i].path)
 		}
 	}
@@ -239,9 +241,7 @@ func (w *Writer) sort() error {
 
 // find returns the index of an entry, or -1.
 func (w *Writer) find(space byte, path string) int {
-	i, ok := slices.BinarySearchFunc(w.entries, entry{space: space, path: path}, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.space, b.space), strings.Compare(a.path, b.path))
-	})
+	i, ok := slices.BinarySearchFunc(w.entries, entry{space: space, path: path}, byPath)
 	if !ok {
 		return -1
 	}
@@ -274,11 +274,11 @@ func (w *Writer) directory() error {
 			return err
 		}
 	}
-	h := header{paths: w.at}
+	paths := w.at
 	err := w.write(places, 0)
-	h.titles = w.at
+	titles := w.at
 	err = errors.Join(err, w.write(w.byTitle(func(*entry) bool { return true }), 0))
-	h.clusters = w.at
+	clusters := w.at
 	places = places[:0]
 	for _, at := range w.clusters {
 		places = binary.LittleEndian.AppendUint64(places, uint64(at))
@@ -286,7 +286,7 @@ func (w *Writer) directory() error {
 	if err = errors.Join(err, w.write(places, 0)); err != nil {
 		return err
 	}
-	if _, err := w.f.WriteAt(w.header(h), 0); err != nil {
+	if _, err := w.f.WriteAt(w.header(paths, titles, clusters), 0); err != nil {
 		return err
 	}
 	sum := md5.New()
@@ -296,10 +296,8 @@ func (w *Writer) directory() error {
 	return w.write(sum.Sum(nil), 0)
 }
 
-// header has the offsets of the lists.
-type header struct{ paths, titles, clusters int64 }
-
-func (w *Writer) header(h header) []byte {
+// header encodes the header, given the offsets of the lists.
+func (w *Writer) header(paths, titles, clusters int64) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, magic)
 	b = binary.LittleEndian.AppendUint16(b, 6)
 	b = binary.LittleEndian.AppendUint16(b, 1)
@@ -308,7 +306,7 @@ func (w *Writer) header(h header) []byte {
 	b = append(b, id...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(w.entries)))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(w.clusters)))
-	for _, at := range []int64{h.paths, h.titles, h.clusters, headerSize} {
+	for _, at := range []int64{paths, titles, clusters, headerSize} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(at))
 	}
 	main := uint32(none)

@@ -105,7 +105,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	bodies := map[string]string{"C/b.html": "<p>b", "C/a.html": "<p>a", "C/p.jpg": "\xff\xd8", "C/l.html": large,
 		"C/big.jpg": large, "C/empty.html": ""}
 	r, err := made(t, func(w *zim.Writer) error {
-		w.Redirect("old.html", "", "a.html")
+		w.Redirect("old.html", "a.html")
 		return errors.Join(add(w, "b.html", "A first title", "text/html", bodies["C/b.html"]),
 			add(w, "p.jpg", "", "image/jpeg", bodies["C/p.jpg"]),
 			add(w, "l.html", "large", "text/html", large), add(w, "a.html", "Later", "text/html", bodies["C/a.html"]),
@@ -154,9 +154,9 @@ func TestWhatCannotBeAFileIsAnError(t *testing.T) {
 		fill func(*zim.Writer) error
 		want error
 	}{
-		"twice": {func(w *zim.Writer) error { w.Redirect("a", "", "a"); return add(w, "a", "", "text/html", "") },
+		"twice": {func(w *zim.Writer) error { w.Redirect("a", "a"); return add(w, "a", "", "text/html", "") },
 			zim.ErrTwice},
-		"nowhere": {func(w *zim.Writer) error { w.Redirect("a", "", "b"); return nil }, zim.ErrNowhere},
+		"nowhere": {func(w *zim.Writer) error { w.Redirect("a", "b"); return nil }, zim.ErrNowhere},
 		"too short": {func(w *zim.Writer) error {
 			return w.Add(zim.Page{Path: "a", Type: "text/html"}, 9, strings.NewReader(""))
 		}, io.ErrUnexpectedEOF},

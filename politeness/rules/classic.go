@@ -8,12 +8,6 @@ import (
 // Only in the standard of 1994: a blank line ends a record, a line may have several values, and names
 // match partially.
 
-// endRecord ends a record of the 1994 standard at a blank line.
-func (p *parser) endRecord() {
-	p.dropEmpty()
-	p.open, p.inList = false, false
-}
-
 // dropEmpty drops a record of the 1994 standard without a Disallow, which it must have.
 func (p *parser) dropEmpty() {
 	g := p.group()
@@ -47,13 +41,10 @@ func names1994(value, token string) bool {
 	if len(token) >= minPartial && strings.Contains(value, token) {
 		return true
 	}
-	for _, word := range strings.Fields(value) {
+	return slices.ContainsFunc(strings.Fields(value), func(word string) bool {
 		word, _, _ = strings.Cut(word, "/")
-		if word != "" && word == token || len(word) >= minPartial && strings.Contains(token, word) {
-			return true
-		}
-	}
-	return false
+		return word != "" && word == token || len(word) >= minPartial && strings.Contains(token, word)
+	})
 }
 
 // minPartial is the least length of a partial name: one or two letters occur in every name.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -48,11 +49,7 @@ func (r *Robots) addCleanParam(e entry) {
 		return
 	}
 	c := CleanParam{Line: e.line, Text: e.text}
-	for _, n := range strings.Split(words[0], "&") {
-		if n != "" {
-			c.Names = append(c.Names, n)
-		}
-	}
+	c.Names = slices.DeleteFunc(strings.Split(words[0], "&"), func(n string) bool { return n == "" })
 	if len(words) == 2 {
 		c.Path = words[1]
 	}
@@ -76,9 +73,6 @@ func (ps *cleanParams) add(c CleanParam) bool {
 	}
 	if c.Path != "" {
 		c.pattern = newPattern(c.Path, RFC9309)
-	}
-	if ps.by == nil {
-		ps.by = make(map[string][]uint16)
 	}
 	for _, n := range c.Names {
 		n = normal(n, RFC9309)
@@ -202,5 +196,5 @@ func (f *folding) confirms(p *pattern) bool {
 		return true
 	}
 	f.asked++
-	return f.r.second.confirms(p, f.path)
+	return !p.wantsSecond(f.path) || f.r.second.matches(p, f.path)
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -15,26 +16,19 @@ const (
 	Classic1994                // "A Standard for Robot Exclusion", 1994
 )
 
+// dialects are their names in a configuration.
+var dialects = []string{RFC9309: "rfc9309", Yandex: "yandex", Classic1994: "1994"}
+
 // ParseDialect parses the name of a dialect in a configuration.
 func ParseDialect(s string) (Dialect, error) {
-	for _, d := range []Dialect{RFC9309, Yandex, Classic1994} {
-		if s == d.String() {
-			return d, nil
-		}
+	if i := slices.Index(dialects, s); i >= 0 {
+		return Dialect(i), nil
 	}
 	return RFC9309, fmt.Errorf("unknown dialect %q (rfc9309, yandex or 1994)", s)
 }
 
 // String returns the dialect's name in a configuration.
-func (d Dialect) String() string {
-	switch d {
-	case Yandex:
-		return "yandex"
-	case Classic1994:
-		return "1994"
-	}
-	return "rfc9309"
-}
+func (d Dialect) String() string { return dialects[d] }
 
 // MaxAge returns how long a fetched robots.txt may be used: 24 hours (RFC 9309 §2.4); in 1994 it was seven
 // days.

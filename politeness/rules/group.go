@@ -7,33 +7,18 @@ import (
 
 // choose selects the groups for the agents and sorts their rules. All groups for the first token that is
 // named are combined; if none is named, all groups of "*" are. The two are never mixed (RFC 9309 §2.2.1).
+// In the Yandex dialect, Yandex's robots also obey groups for "Yandex" if they are not named themselves.
 func (r *Robots) choose() {
-	for _, token := range append(r.tokens(), "*") {
+	tokens := slices.DeleteFunc(slices.Clone(r.options.Agents), func(a string) bool { return a == "" || a == "*" })
+	isYandex := func(a string) bool { return len(a) >= 6 && strings.EqualFold(a[:6], "yandex") }
+	if r.options.Dialect == Yandex && slices.ContainsFunc(tokens, isYandex) {
+		tokens = append(tokens, "Yandex")
+	}
+	for _, token := range append(tokens, "*") {
 		if r.take(token) {
 			return
 		}
 	}
-}
-
-// tokens returns the agents. In the Yandex dialect, Yandex's robots also obey groups for "Yandex" if they
-// are not named themselves.
-func (r *Robots) tokens() []string {
-	var out []string
-	for _, a := range r.options.Agents {
-		if a == "" || a == "*" {
-			continue
-		}
-		out = append(out, a)
-	}
-	if r.options.Dialect != Yandex {
-		return out
-	}
-	for _, a := range out {
-		if len(a) >= 6 && strings.EqualFold(a[:6], "yandex") {
-			return append(out, "Yandex")
-		}
-	}
-	return out
 }
 
 // take collects the rules for token; false if no group names it.
@@ -58,7 +43,7 @@ func (r *Robots) take(token string) bool {
 	}
 	if found {
 		slices.SortStableFunc(r.rules, byPrecedence)
-		slices.SortStableFunc(r.usage, func(a, b usageRule) int { return b.pattern.octets - a.pattern.octets })
+		slices.SortStableFunc(r.usage, func(a, b UsageRule) int { return b.pattern.octets - a.pattern.octets })
 		r.capDelay()
 	}
 	return found

@@ -7,26 +7,20 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// hostLine is the first valid Host line; line 0 means that there is none.
-type hostLine struct {
-	host string
-	line int
-}
-
 // Host returns the main mirror that the site names: a domain name with an optional port. The first valid
 // line counts, wherever it is.
 func (r *Robots) Host() (host string, line int, ok bool) {
-	return r.host.host, r.host.line, r.host.line != 0
+	return r.host, r.hostLine, r.hostLine != 0
 }
 
 func (r *Robots) addHost(e entry) {
 	switch {
 	case !validHost(e.value):
 		r.warn(e.line, "Host %s is not a domain name with an optional port: ignored", quote(e.value))
-	case r.host.line != 0:
-		r.warn(e.line, "a second Host: line %d is used", r.host.line)
+	case r.hostLine != 0:
+		r.warn(e.line, "a second Host: line %d is used", r.hostLine)
 	default:
-		r.host = hostLine{e.value, e.line}
+		r.host, r.hostLine = e.value, e.line
 	}
 }
 

@@ -16,9 +16,10 @@ type Robots struct {
 	rules    []rule // rules for the agents, by precedence
 	pace     politeness.Rules
 	sitemaps []Sitemap
-	host     hostLine
+	host     string // of the first valid Host line
+	hostLine int    // 0: there is none
 	params   cleanParams
-	usage    []usageRule       // rules for the agents, longest path first
+	usage    []UsageRule       // for the agents, longest path first
 	stated   []usage.Statement // statements that belong to no group
 	warnings []Warning
 	cut      bool // the file is longer than maxBytes
@@ -67,7 +68,7 @@ type parser struct {
 // Parse parses a robots.txt. It never fails: lines that cannot be parsed are skipped (RFC 9309 §2.2) and
 // listed by Warnings.
 func Parse(body []byte, o Options) *Robots {
-	r := &Robots{options: o}
+	r := &Robots{options: o, params: cleanParams{by: map[string][]uint16{}}}
 	if o.Dialect == Yandex {
 		if why := notForYandex(body); why != "" {
 			r.all, r.why = allAllowed, why
@@ -75,7 +76,7 @@ func Parse(body []byte, o Options) *Robots {
 			return r
 		}
 	}
-	p := &parser{r: r, d: o.Dialect}
+	p := &parser{r: r, d: o.Dialect, seen: map[string]bool{}}
 	p.read(body)
 	r.choose()
 	return r
@@ -120,8 +121,9 @@ func (p *parser) read(body []byte) {
 func (p *parser) take(line string, e entry) {
 	switch e.is {
 	case fieldNone:
-		if p.d == Classic1994 && trimBlanks(line) == "" {
-			p.endRecord()
+		if p.d == Classic1994 && trimBlanks(line) == "" { // the end of a record
+			p.dropEmpty()
+			p.open, p.inList = false, false
 		}
 	case fieldAgent:
 		p.agent(e)
@@ -220,9 +222,6 @@ func (p *parser) addressed(g *Group) (from, to int) {
 func (p *parser) sitemap(e entry) {
 	if e.value == "" || p.seen[e.value] {
 		return
-	}
-	if p.seen == nil {
-		p.seen = make(map[string]bool)
 	}
 	p.seen[e.value] = true
 	p.r.sitemaps = append(p.r.sitemaps, Sitemap{URL: e.value, Line: e.line})

@@ -1,6 +1,9 @@
 package rules
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Classes of octets in the normalized form in which rules and URLs are compared.
 const (
@@ -36,26 +39,13 @@ var classes = func() (t [256]uint8) {
 
 const upperHex = "0123456789ABCDEF"
 
-func unhex(c byte) (byte, bool) {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0', true
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10, true
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10, true
-	}
-	return 0, false
-}
-
 // escaped decodes %XX at the start of s.
 func escaped(s string) (c byte, ok bool) {
 	if len(s) < 3 || s[0] != '%' {
 		return 0, false
 	}
-	hi, ok1 := unhex(s[1])
-	lo, ok2 := unhex(s[2])
-	return hi<<4 | lo, ok1 && ok2
+	n, err := strconv.ParseUint(s[1:3], 16, 8)
+	return byte(n), err == nil
 }
 
 // isNormal reports whether a path is already normalized.
@@ -103,10 +93,8 @@ func appendOctet(out []byte, c byte, coded bool, d Dialect) []byte {
 // pathOf returns what rules are compared with: normalized path and query, without the fragment, beginning
 // with a slash.
 func pathOf(target string, d Dialect) string {
-	if i := strings.IndexByte(target, '#'); i >= 0 {
-		target = target[:i]
-	}
-	if target == "" || target[0] != '/' {
+	target, _, _ = strings.Cut(target, "#")
+	if !strings.HasPrefix(target, "/") {
 		target = "/" + target
 	}
 	return normal(target, d)

@@ -54,11 +54,6 @@ func (s *secondReader) holds(r *rule, path string) (holds, differs bool) {
 	return ours || theirs, ours != theirs
 }
 
-// confirms reports whether temoto matches too, if it is asked.
-func (s *secondReader) confirms(p *pattern, path string) bool {
-	return !p.wantsSecond(path) || s.matches(p, path)
-}
-
 // wantsSecond reports whether temoto may differ. It cannot for a plain prefix, nor for a path that lacks a
 // piece of the pattern.
 func (p *pattern) wantsSecond(path string) bool {

@@ -137,12 +137,7 @@ func trimBlanks(s string) string { return strings.Trim(s, blanks) }
 
 // uncomment removes a comment from a line, and what follows a NUL.
 func uncomment(line string) string {
-	if i := strings.IndexByte(line, '#'); i >= 0 {
-		line = line[:i]
-	}
-	line = trimBlanks(line)
-	if i := strings.IndexByte(line, 0); i >= 0 {
-		line = trimBlanks(line[:i])
-	}
-	return line
+	line, _, _ = strings.Cut(line, "#")
+	line, _, _ = strings.Cut(trimBlanks(line), "\x00")
+	return trimBlanks(line)
 }

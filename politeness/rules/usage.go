@@ -11,16 +11,10 @@ type UsageRule struct {
 	Line int
 	Text string // the line without comment
 
-	path     string // "" is every path
+	pattern  pattern // of no octets: every path
 	by       *usage.Reader
 	says     []usage.Statement
 	from, to int // indices of the group's agents that it belongs to
-}
-
-// usageRule is a UsageRule that applies to the agents.
-type usageRule struct {
-	*UsageRule
-	pattern pattern
 }
 
 // usage processes a line for a reader in package usage. It belongs to the agents just before it and does not
@@ -44,17 +38,16 @@ func (p *parser) usage(e entry) {
 		p.r.warn(e.line, "%s has more than %d stars in its path: ignored", by.Name, maxStars)
 		return
 	}
-	u := UsageRule{Line: e.line, Text: e.text, path: rule.Path, by: by, says: rule.Says}
+	u := UsageRule{Line: e.line, Text: e.text, pattern: newPattern(rule.Path, p.d), by: by, says: rule.Says}
 	u.from, u.to = p.addressed(g)
 	g.Usage = append(g.Usage, u)
 }
 
-// addUsage adds the rules for token. A missing path counts as no octets.
+// addUsage adds the rules for token.
 func (r *Robots) addUsage(g *Group, token string) {
-	for i := range g.Usage {
-		u := &g.Usage[i]
+	for _, u := range g.Usage {
 		if r.addresses(g.Agents[u.from:u.to], token) {
-			r.usage = append(r.usage, usageRule{u, newPattern(u.path, r.options.Dialect)})
+			r.usage = append(r.usage, u)
 		}
 	}
 }

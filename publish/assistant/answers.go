@@ -75,7 +75,7 @@ func (s *server) search(ctx context.Context, in searchIn) (any, error) {
 
 // take adds a hit of an archive, if its page may be given to a model.
 func (s *server) take(ctx context.Context, out *searchOut, f *replay.Source, h *search.Hit) error {
-	if shown, err := replay.Found(ctx, s.sources, h, s.o.Now()); err != nil || !shown {
+	if shown, err := replay.Found(ctx, s.sources, h, time.Now()); err != nil || !shown {
 		out.Total--
 		return err
 	}
@@ -210,7 +210,7 @@ func (s *server) changes(ctx context.Context, in changesIn) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := changes.Options{Now: s.o.Now()}
+	o := changes.Options{Now: time.Now()}
 	if o.Since, err = since(in.Since, r.Rounds); err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (s *server) changes(ctx context.Context, in changesIn) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		permit, err := replay.Withdrawn(ctx, s.sources, c.URL, c.Now.At, s.o.Now())
+		permit, err := replay.Withdrawn(ctx, s.sources, c.URL, c.Now.At, time.Now())
 		if !permit.Quote() {
 			c.Passages = nil
 		}

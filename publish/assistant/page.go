@@ -9,6 +9,7 @@ import (
 
 	"curtsy/internal/weburl"
 	"curtsy/publish"
+	"curtsy/publish/markdown"
 	"curtsy/publish/replay"
 	"curtsy/storage/crawllog"
 	"curtsy/usage"
@@ -73,11 +74,11 @@ func (s *server) current(ctx context.Context, f *replay.Source, u weburl.URL) (*
 	if h == nil || err != nil {
 		return nil, err
 	}
-	v, permit := publish.CurrentPermit(h.Visits, s.o.Now(), h.Find)
+	v, permit := publish.CurrentPermit(h.Visits, time.Now(), h.Find)
 	if v == nil || v.Kept == "" {
 		return nil, nil
 	}
-	latest, err := replay.Latest(ctx, s.sources, u, s.o.Now())
+	latest, err := replay.Latest(ctx, s.sources, u, time.Now())
 	latest.Withdraw(v.At, &permit)
 	return &page{Reading: h.Reading, source: f, visit: v, permit: permit}, err
 }
@@ -99,3 +100,74 @@ func (p *page) allowed() error {
 }
 
 var errNoText = errors.New("it has no text that can be read")
+
+// Limits of a page, in octets.
+const (
+	maxText = 1 << 20
+	maxPart = 8 << 10 // of one answer
+)
+
+// textOf returns the text of a page as Markdown.
+func (s *server) textOf(ctx context.Context, p *page) (string, error) {
+	about, err := publish.ReadPage(p.Archive, p.visit)
+	if about.Header == nil || publish.IsOfArchive(err) {
+		return "", err
+	}
+	text := ""
+	if s.o.PDF != nil && strings.HasPrefix(strings.ToLower(p.visit.ContentType), "application/pdf") {
+		blocks, err := s.o.PDF(ctx, about.Body)
+		if err != nil && len(blocks) == 0 {
+			return "", err
+		}
+		text = markdown.Paragraphs(blocks)
+	} else {
+		text = s.text.Of(about, maxText)
+	}
+	if text == "" {
+		return "", fmt.Errorf("%s: %w", p.visit.URL, errNoText)
+	}
+	return text, nil
+}
+
+// partsOf splits a text into parts of at most maxPart octets between paragraphs; a longer
+// paragraph is a part of its own.
+func partsOf(text string) (parts []string) {
+	var b strings.Builder
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		if b.Len() > 0 && b.Len()+len(paragraph) > maxPart {
+			parts = append(parts, b.String())
+			b.Reset()
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(paragraph)
+	}
+	return append(parts, b.String())
+}
+
+// heading is a heading of a page.
+type heading struct {
+	Level int    `json:"level"`
+	Text  string `json:"text"`
+	Part  int    `json:"part"`
+}
+
+// headingsOf lists the headings of the parts of a text, ignoring code blocks.
+func headingsOf(parts []string) []heading {
+	list := []heading{}
+	inCode := false
+	for i, part := range parts {
+		for line := range strings.Lines(part) {
+			if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
+				inCode = !inCode
+			}
+			level := len(line) - len(strings.TrimLeft(line, "#"))
+			if text := strings.TrimSpace(line[level:]); !inCode && level > 0 && level < 7 &&
+				line[level] == ' ' && text != "" {
+				list = append(list, heading{level, text, i + 1})
+			}
+		}
+	}
+	return list
+}

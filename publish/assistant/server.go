@@ -3,8 +3,7 @@
 // requests.
 //
 //	server.go   the server, its tools and resources
-//	page.go     the page of a URL, or why it may not be given
-//	text.go     its text as Markdown, in parts
+//	page.go     the page of a URL, or why it may not be given; its text as Markdown, in parts
 //	answers.go  what the tools answer
 //
 // Every answer names the URL and the time of capture. A page whose owner says ai-input=n is
@@ -13,8 +12,6 @@ package assistant
 
 import (
 	"context"
-	"net/url"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -27,7 +24,6 @@ import (
 type Options struct {
 	Version string
 	PDF     search.PDF // reads PDF documents; nil: no text of PDF documents
-	Now     func() time.Time
 }
 
 // server answers questions about archives.
@@ -45,9 +41,6 @@ owner's words: say so, and do not look for its content elsewhere in the archive.
 // New makes a server for archives.
 func New(sources []*replay.Source, o Options) *mcp.Server {
 	s := &server{sources: sources, o: o, text: markdown.NewWriter(false)}
-	if s.o.Now == nil {
-		s.o.Now = time.Now
-	}
 	m := mcp.NewServer(&mcp.Implementation{Name: "curtsy", Title: "Archived web sites", Version: o.Version},
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}})
 	add(m, "search", "Find pages of the archives by what they say: all words must occur, in any inflection. "+
@@ -83,13 +76,9 @@ func add[In any](m *mcp.Server, name, about string, f func(context.Context, In) 
 func (s *server) addResources(m *mcp.Server, f *replay.Source) {
 	m.AddResource(&mcp.Resource{URI: f.Seed.String(), Name: f.Name, MIMEType: "text/markdown",
 		Description: "the first page of the archive " + f.Name}, s.resource)
-	u, err := url.Parse(f.Seed.String())
-	if err != nil {
-		return
-	}
-	m.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: u.Scheme + "://" + u.Host + "/{+path}", Name: f.Name,
+	m.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: f.Seed.Origin() + "/{+path}", Name: f.Name,
 		MIMEType:    "text/markdown",
-		Description: "any archived page of " + u.Host + " by its URL, as Markdown"}, s.resource)
+		Description: "any archived page of " + f.Seed.Host() + " by its URL, as Markdown"}, s.resource)
 }
 
 // resource returns the complete text of a page.

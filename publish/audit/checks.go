@@ -157,7 +157,10 @@ var checks = []check{
 		nil, sitemapNotCanonical},
 	{"sitemap-orphan", Warning, "A sitemap lists a page that no link leads to.",
 		nil, inSitemap(func(t *target) bool { return t.orphan && t.status == 200 })},
-	{"sitemap-lacks", Note, "No sitemap lists the page, though there is one.", nil, sitemapLacks},
+	{"sitemap-lacks", Note, "No sitemap lists the page, though there is one.",
+		nil, pages(func(s *site, p *page) (string, bool) {
+			return "", len(s.listed) > 0 && s.listed[p.url] == "" && p.index && !p.isCopy()
+		})},
 	{"sitemap-bad", Error, "A sitemap is none, ends early, or has entries that are no URL.",
 		nil, func(s *site) []Hit { return s.sitemaps }},
 	{"sitemap-elsewhere", Warning, "A sitemap lists URLs of another site, whose robots.txt would have to name it.",
@@ -428,11 +431,11 @@ func badLanguages(p *page) (string, bool) {
 func sameLanguages(p *page) (string, bool) {
 	seen := map[string]string{}
 	for _, a := range p.alternates {
-		lang, href := strings.ToLower(a.lang), a.url
-		if had, twice := seen[lang]; twice && had != href {
+		lang := strings.ToLower(a.lang)
+		if had, twice := seen[lang]; twice && had != a.url {
 			return a.lang, true
 		}
-		seen[lang] = href
+		seen[lang] = a.url
 	}
 	return "", false
 }
@@ -440,11 +443,9 @@ func sameLanguages(p *page) (string, bool) {
 func hreflangNoReturn(s *site) (hits []Hit) {
 	for _, p := range s.pages {
 		for _, a := range p.alternates {
-			other := s.by[a.url]
-			if other == nil || other == p || other.names(p.url) {
-				continue
+			if other := s.by[a.url]; other != nil && other != p && !other.names(p.url) {
+				hits = append(hits, Hit{p.url, a.lang + ": " + other.url + " does not name this page"})
 			}
-			hits = append(hits, Hit{p.url, a.lang + ": " + other.url + " does not name this page"})
 		}
 	}
 	return hits
@@ -453,9 +454,8 @@ func hreflangNoReturn(s *site) (hits []Hit) {
 func hreflangBroken(s *site) (hits []Hit) {
 	for _, p := range s.pages {
 		for _, a := range p.alternates {
-			url := a.url
-			if t := s.urls[url]; t != nil && (t.status >= 300 || denied(t)) {
-				hits = append(hits, Hit{p.url, fmt.Sprintf("%s: %s (%d)", a.lang, url, t.status)})
+			if t := s.urls[a.url]; t != nil && (t.status >= 300 || denied(t)) {
+				hits = append(hits, Hit{p.url, fmt.Sprintf("%s: %s (%d)", a.lang, a.url, t.status)})
 			}
 		}
 	}
@@ -471,26 +471,15 @@ func sitemapNotCanonical(s *site) (hits []Hit) {
 	return hits
 }
 
-func sitemapLacks(s *site) (hits []Hit) {
-	for _, p := range s.pages {
-		if len(s.listed) > 0 && s.listed[p.url] == "" && p.index && !p.isCopy() {
-			hits = append(hits, Hit{p.url, ""})
-		}
-	}
-	return hits
-}
-
 // contradictions lists the uses that are both allowed and disallowed.
 func contradictions(p *page) (string, bool) {
-	said := map[usage.Category]map[usage.Value]bool{}
+	type says struct{ category, value string }
+	said := map[says]bool{}
 	var both []string
 	for _, u := range p.visit.Usage {
-		if said[u.Category] == nil {
-			said[u.Category] = map[usage.Value]bool{}
-		}
-		said[u.Category][u.Value] = true
-		if name := fmt.Sprint(u.Category); said[u.Category][usage.Yes] && said[u.Category][usage.No] &&
-			!slices.Contains(both, name) {
+		name := string(u.Category)
+		said[says{name, string(u.Value)}] = true
+		if said[says{name, string(usage.Yes)}] && said[says{name, string(usage.No)}] && !slices.Contains(both, name) {
 			both = append(both, name)
 		}
 	}

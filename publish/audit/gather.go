@@ -127,14 +127,10 @@ func (s *site) readPages(ctx context.Context, a *storage.Archive) error {
 		}
 		v, permit := publish.CurrentPermit(visits, s.o.Now, find)
 		last := visits[len(visits)-1]
-		if !v.IsPage() || !v.HasBody() || !permit.Show || last.Status == 404 || last.Status == 410 {
+		if !v.IsPage() || !publish.HasPage(v) || !permit.Show || last.Status == 404 || last.Status == 410 {
 			continue
 		}
-		at, ok := publish.PageOf(v)
-		if !ok {
-			continue
-		}
-		if err := publish.Facts(a, at, &said); err != nil {
+		if err := publish.Facts(a, v, &said); err != nil {
 			return err
 		}
 		s.add(Read(&said), v, permit.List)

@@ -52,9 +52,6 @@ func (p *Page) first(n htmlmeta.NoteName) string {
 	return p.Notes[n][0]
 }
 
-// fold trims white space and collapses each run of it to one blank.
-func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
-
 // Leads reports whether a fragment leads to a place in a page: an id or a name in it, and the
 // texts of a text fragment (":~:text="). Fragments that scripts interpret, such as routes and
 // line numbers of source files, count as leading.
@@ -91,7 +88,7 @@ func says(text, directive string) bool {
 		if err != nil {
 			return false
 		}
-		words = strings.ToLower(fold(words))
+		words = strings.ToLower(strings.Join(strings.Fields(words), " "))
 		i := strings.Index(text[at:], words)
 		if i < 0 {
 			return false

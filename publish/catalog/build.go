@@ -13,20 +13,13 @@ import (
 	"curtsy/storage"
 )
 
-// reason is why index.db is rebuilt.
-type reason uint8
-
-const (
-	untrusted reason = iota
-	damaged
-)
-
 // build creates an empty index.db as index.db.new and renames it, so that index.db is complete
 // at any moment; Refresh fills it. It holds the lock exclusively, so that no process has the
-// old file open and could leave its write-ahead log beside the new one.
-func (p *place) build(ctx context.Context, a *storage.Archive, why reason) error {
+// old file open and could leave its write-ahead log beside the new one. damaged means that a
+// trusted file is to be replaced too.
+func (p *place) build(ctx context.Context, a *storage.Archive, damaged bool) error {
 	defer p.share()
-	ours, err := p.exclusive(a, why)
+	ours, err := p.exclusive(a, damaged)
 	if ours || err != nil {
 		return err
 	}
@@ -46,15 +39,15 @@ func (p *place) build(ctx context.Context, a *storage.Archive, why reason) error
 	return nil
 }
 
-// exclusive waits up to a second for the exclusive lock, or, if the file was untrusted, until
+// exclusive waits up to a second for the exclusive lock, or, if the file is not damaged, until
 // another process has built a trusted one (ours).
-func (p *place) exclusive(a *storage.Archive, why reason) (ours bool, err error) {
+func (p *place) exclusive(a *storage.Archive, damaged bool) (ours bool, err error) {
 	for range 50 {
-		if why == untrusted && p.trusted(a) {
+		if !damaged && p.trusted(a) {
 			return true, nil
 		}
 		if alone, err := p.lock.TryLock(); alone || err != nil {
-			return why == untrusted && p.trusted(a), err
+			return !damaged && p.trusted(a), err
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -64,7 +64,7 @@ func (c *Catalog) open(ctx context.Context, a *storage.Archive) error {
 		return err
 	}
 	if !c.place.trusted(a) {
-		if err := c.place.build(ctx, a, untrusted); err != nil {
+		if err := c.place.build(ctx, a, false); err != nil {
 			return err
 		}
 	}
@@ -75,7 +75,7 @@ func (c *Catalog) open(ctx context.Context, a *storage.Archive) error {
 	// index.db is derived data: rebuild it, whatever the damage.
 	c.db.Close()
 	c.db = nil
-	if err := c.place.build(ctx, a, damaged); err != nil {
+	if err := c.place.build(ctx, a, true); err != nil {
 		return err
 	}
 	return c.use(ctx, a)
@@ -110,8 +110,6 @@ func (c *Catalog) DB() *sql.DB { return c.db }
 // not writable.
 func (c *Catalog) Path() string { return c.place.file() }
 
-func (c *Catalog) show(p Progress) { c.watch(p) }
-
 func (c *Catalog) wrap(what string, err error) error {
 	var damage *storage.DamageError
 	if err == nil || errors.As(err, &damage) || errors.Is(err, context.Canceled) {
@@ -126,19 +124,16 @@ const conns = 4
 // openFile opens a trusted file. An archive from somebody else is untrusted input, so SQLite's
 // protections against hostile files are on (https://www.sqlite.org/security.html).
 func openFile(path string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", dsn(path))
+	q := url.Values{"mode": {"rw"}, "_defensive": {"1"}, "_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(60000)", "trusted_schema(OFF)", "cell_size_check(ON)", "mmap_size(0)",
+		"journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-8000)", "temp_store(MEMORY)",
+	}}
+	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}
+	db, err := sql.Open("sqlite", name.String())
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	return db, nil
-}
-
-func dsn(path string) string {
-	q := url.Values{"mode": {"rw"}, "_defensive": {"1"}, "_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(60000)", "trusted_schema(OFF)", "cell_size_check(ON)", "mmap_size(0)",
-		"journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-8000)", "temp_store(MEMORY)",
-	}}
-	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
 }

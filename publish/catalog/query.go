@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"iter"
@@ -46,10 +47,8 @@ func (c *Catalog) Captures(ctx context.Context, u weburl.URL) (list []Capture, e
 // Range yields the captures whose SURT is in [from, to), by SURT and time. If to is "", there
 // is no upper bound.
 func (c *Catalog) Range(ctx context.Context, from, to string) iter.Seq2[*Capture, error] {
-	if to == "" {
-		return c.captures(ctx, `segment <> '' AND surt >= ? ORDER BY surt, ts, id`, from)
-	}
-	return c.captures(ctx, `segment <> '' AND surt >= ? AND surt < ? ORDER BY surt, ts, id`, from, to)
+	return c.captures(ctx, `segment <> '' AND surt >= ? AND surt < ? ORDER BY surt, ts, id`, from,
+		cmp.Or(to, "\U0010FFFF")) // SURTs are ASCII
 }
 
 // captures yields the captures that meet an SQL condition.
@@ -62,8 +61,12 @@ func (c *Catalog) captures(ctx context.Context, where string, args ...any) iter.
 		}
 		defer rows.Close()
 		for rows.Next() {
-			x, err := scan(rows)
-			if !yield(x, c.wrap("read", err)) || err != nil {
+			var x Capture
+			var id, ts int64
+			err := rows.Scan(&id, &x.SURT, &ts, &x.URL, &x.Status, &x.MIME, &x.Digest, &x.Kept, &x.Segment,
+				&x.Offset, &x.Length)
+			x.Ref, x.At = refOf(id), time.Unix(0, ts).UTC()
+			if !yield(&x, c.wrap("read", err)) || err != nil {
 				return
 			}
 		}
@@ -71,15 +74,6 @@ func (c *Catalog) captures(ctx context.Context, where string, args ...any) iter.
 			yield(nil, c.wrap("read", err))
 		}
 	}
-}
-
-func scan(rows *sql.Rows) (*Capture, error) {
-	var x Capture
-	var id, ts int64
-	err := rows.Scan(&id, &x.SURT, &ts, &x.URL, &x.Status, &x.MIME, &x.Digest, &x.Kept, &x.Segment,
-		&x.Offset, &x.Length)
-	x.Ref, x.At = refOf(id), time.Unix(0, ts).UTC()
-	return &x, err
 }
 
 // Counts are the figures of an archive's start page.

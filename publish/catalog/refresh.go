@@ -165,7 +165,7 @@ func (u *update) add(v *crawllog.Visit) error {
 	if u.written++; u.written%batch != 0 {
 		return nil
 	}
-	u.c.show(Progress{Step: "captures", Done: int64(v.URLID), Total: int64(u.last.URLID)})
+	u.c.watch(Progress{Step: "captures", Done: int64(v.URLID), Total: int64(u.last.URLID)})
 	return u.commit()
 }
 

@@ -91,7 +91,7 @@ func TestNoise(t *testing.T) {
 	d := compareBlocks([]string{"Generated on 5 May 2026.", "Old words here."},
 		[]string{"Generated on 6 May 2026.", "Old words there.", "News of page a."})
 	var left []string
-	for _, p := range d.passages {
+	for _, p := range d {
 		was, now := n.left(p)
 		left = append(append(left, was...), now...)
 	}

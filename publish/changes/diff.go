@@ -19,19 +19,16 @@ type Word struct {
 	Text string `json:"text"`
 }
 
-// diff lists the blocks removed and added between two texts.
-type diff struct{ passages []passage }
-
+// passage has the blocks removed from and added to a text at one place.
 type passage struct{ was, now []string }
 
 // compareBlocks compares two lists of blocks. Blocks contain no line ends.
-func compareBlocks(was, now []string) *diff {
-	d := new(diff)
+func compareBlocks(was, now []string) (list []passage) {
 	before, after := lines(was), lines(now)
 	for _, e := range udiff.Lines(before, after) {
-		d.passages = append(d.passages, passage{split(before[e.Start:e.End]), split(e.New)})
+		list = append(list, passage{split(before[e.Start:e.End]), split(e.New)})
 	}
-	return d
+	return list
 }
 
 func lines(blocks []string) string {

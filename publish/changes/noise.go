@@ -2,6 +2,7 @@ package changes
 
 import (
 	"hash/maphash"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -26,9 +27,9 @@ const (
 )
 
 // add counts the blocks that were added or removed on one page.
-func (n *noise) add(d *diff) {
+func (n *noise) add(list []passage) {
 	on := map[uint64]bool{}
-	for _, p := range d.passages {
+	for _, p := range list {
 		for _, block := range append(p.was[:len(p.was):len(p.was)], p.now...) {
 			on[maphash.String(n.seed, block)] = true
 			on[maphash.String(n.seed, "\x00"+shape(block))] = true
@@ -37,13 +38,6 @@ func (n *noise) add(d *diff) {
 	for key := range on {
 		n.count[key]++
 	}
-}
-
-// is reports whether a changed block is noise.
-func (n *noise) is(block string) bool {
-	many := max(noiseLeast, n.pages/noiseShare+1)
-	return n.count[maphash.String(n.seed, block)] >= many ||
-		n.count[maphash.String(n.seed, "\x00"+shape(block))] >= many
 }
 
 // left returns the blocks that are not noise. With few pages to learn from, a change that keeps
@@ -55,13 +49,12 @@ func (n *noise) left(p passage) (was, now []string) {
 	return n.without(p.was), n.without(p.now)
 }
 
-func (n *noise) without(blocks []string) (left []string) {
-	for _, b := range blocks {
-		if !n.is(b) {
-			left = append(left, b)
-		}
-	}
-	return left
+func (n *noise) without(blocks []string) []string {
+	many := max(noiseLeast, n.pages/noiseShare+1)
+	return slices.DeleteFunc(slices.Clone(blocks), func(block string) bool {
+		return n.count[maphash.String(n.seed, block)] >= many ||
+			n.count[maphash.String(n.seed, "\x00"+shape(block))] >= many
+	})
 }
 
 // shape masks what often differs: words with a digit, and names of days and months.

@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/xml"
 	"html/template"
@@ -114,12 +115,7 @@ func (p *Page) WriteAtom(w io.Writer) error {
 }
 
 // Name returns the title, or the URL if there is none.
-func (c *Change) Name() string {
-	if c.Title != "" {
-		return c.Title
-	}
-	return c.URL
-}
+func (c *Change) Name() string { return cmp.Or(c.Title, c.URL) }
 
 func (c *Change) summary() string {
 	text := c.Reason

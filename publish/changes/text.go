@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"curtsy/internal/http1"
 	"curtsy/publish"
 	"curtsy/storage/crawllog"
 )
@@ -24,8 +25,7 @@ func isPage(v *crawllog.Visit) bool {
 	if !v.IsCopy() {
 		return false
 	}
-	kind, _, _ := strings.Cut(strings.ToLower(v.ContentType), ";")
-	kind = strings.TrimSpace(kind)
+	kind := http1.MediaType(v.ContentType)
 	return kind == "" || kind == "application/xhtml+xml" || strings.HasPrefix(kind, "text/") && kind != "text/css"
 }
 
@@ -34,9 +34,9 @@ func (r *round) learn(c *Change) error {
 	if c.Kind != Changed || !c.text() {
 		return nil
 	}
-	d, err := diffOf(Copy{r.archive, c.Was}, Copy{r.archive, c.Now})
+	list, err := diffOf(Copy{r.archive, c.Was}, Copy{r.archive, c.Now})
 	if err == nil {
-		r.noise.add(d)
+		r.noise.add(list)
 	}
 	return publish.OfArchive(err)
 }
@@ -52,16 +52,16 @@ func (r *round) passages(c *Change) (real bool, err error) {
 		same, err := same(was, now)
 		return !same, c.undecoded(err)
 	}
-	d, err := diffOf(was, now)
+	list, err := diffOf(was, now)
 	if err != nil {
 		return true, c.undecoded(err)
 	}
-	for _, p := range d.passages {
+	for _, p := range list {
 		if was, now := r.noise.left(p); len(was)+len(now) > 0 {
 			c.Passages = append(c.Passages, passageOf(was, now))
 		}
 	}
-	if len(c.Passages) == 0 && len(d.passages) > 0 && r.opts.Slight != nil {
+	if len(c.Passages) == 0 && len(list) > 0 && r.opts.Slight != nil {
 		r.opts.Slight(c.URL)
 	}
 	return len(c.Passages) > 0, nil
@@ -117,7 +117,7 @@ func equal(a, b io.Reader) (bool, error) {
 }
 
 // diffOf reads both copies and compares their text blocks.
-func diffOf(was, now Copy) (*diff, error) {
+func diffOf(was, now Copy) ([]passage, error) {
 	before, err := was.blocks()
 	if err != nil {
 		return nil, err

@@ -48,12 +48,12 @@ func Compare(ctx context.Context, was, now Copy) ([]Passage, error) {
 	if !isPage(was.Visit) || !isPage(now.Visit) {
 		return nil, ErrNoText
 	}
-	d, err := diffOf(was, now)
+	places, err := diffOf(was, now)
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
 	list := []Passage{}
-	for _, p := range d.passages {
+	for _, p := range places {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

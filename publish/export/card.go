@@ -47,8 +47,8 @@ func cardName(out string) string { return out + ".md" }
 
 func oursCard(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("# Data card: ")) }
 
-// page adds a page to the counts.
-func (c *card) page(row *pageRow) {
+// page adds a page with its usage preferences to the counts.
+func (c *card) page(row *pageRow, says usage.Preferences) {
 	if c.From.IsZero() || row.Time.Before(c.From) {
 		c.From = row.Time
 	}
@@ -66,9 +66,8 @@ func (c *card) page(row *pageRow) {
 			c.Licenses[license]++
 		}
 	}
-	said := []string{row.Usage.Search, row.Usage.AIInput, row.Usage.TrainAI, row.Usage.TDM}
-	for i, value := range said {
-		switch usage.Value(value) {
+	for i, category := range usage.Categories {
+		switch says[category] {
 		case usage.Yes:
 			c.Uses[i].Yes++
 		case usage.No:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -23,17 +24,13 @@ type cdxLine struct {
 	Filename string `json:"filename"`
 }
 
-// appendCDX appends the CDXJ line of a capture whose record is at an offset of a file.
-func appendCDX(b []byte, m *member, file string, offset int64) ([]byte, error) {
-	b = append(b, key(m.v.URL)...)
-	b = append(b, ' ')
-	b = m.head.Date.UTC().AppendFormat(b, "20060102150405")
-	b = append(b, ' ')
+// cdxLineOf returns the CDXJ line of a capture whose record is at an offset of a file.
+func cdxLineOf(m *member, file string, offset int64) ([]byte, error) {
 	text, err := jsonLine(cdxLine{
 		URL: m.v.URL, MIME: mimeOf(m.v), Status: strconv.Itoa(m.v.Status), Digest: m.head.PayloadDigest,
 		Length: strconv.FormatInt(m.first, 10), Offset: strconv.FormatInt(offset, 10), Filename: file,
 	})
-	return append(b, text...), err
+	return fmt.Appendf(nil, "%s %s %s", key(m.v.URL), m.head.Date.UTC().Format("20060102150405"), text), err
 }
 
 // key returns the SURT of a URL in the archive.

@@ -79,11 +79,6 @@ type usageColumns struct {
 	TDM     string `parquet:"tdm,optional,dict" json:"tdm,omitempty"`
 }
 
-func usageOf(p usage.Preferences) usageColumns {
-	return usageColumns{string(p[usage.Search]), string(p[usage.AIInput]), string(p[usage.TrainAI]),
-		string(p[usage.TDM])}
-}
-
 // pageRow is the current capture of a page, with its metadata and text.
 type pageRow struct {
 	captureRow
@@ -120,7 +115,7 @@ type statedBy struct {
 }
 
 func captureOf(a *storage.Archive, m *member) (captureRow, error) {
-	v := m.v
+	v, says := m.v, func(c usage.Category) string { return string(m.use[c]) }
 	row := captureRow{
 		urlColumns:   urlOf(v.URL),
 		fetchColumns: fetchColumns{m.head.Date.UTC(), int16(v.Status), v.Location},
@@ -128,7 +123,7 @@ func captureOf(a *storage.Archive, m *member) (captureRow, error) {
 			Charset: strings.ToUpper(v.Charset), Languages: iso3(v.Lang), Truncated: v.Truncated},
 		warcColumns: warcColumns{File: m.fileName(), Offset: m.offset, Length: m.first, Segment: numberOf(m.segment),
 			Type: m.head.Type},
-		Usage: usageOf(m.use),
+		Usage: usageColumns{says(usage.Search), says(usage.AIInput), says(usage.TrainAI), says(usage.TDM)},
 	}
 	var err error
 	row.Detected, err = detected(a, v)
@@ -143,15 +138,20 @@ func numberOf(segment string) string {
 
 // iso3 converts a language to its ISO 639-3 code, as Common Crawl has it; "" if unknown.
 func iso3(lang string) string {
+	if base, ok := baseOf(lang); ok {
+		return base.ISO3()
+	}
+	return ""
+}
+
+// baseOf returns the language of a tag without region and script.
+func baseOf(lang string) (language.Base, bool) {
 	tag, err := language.Parse(lang)
 	if err != nil {
-		return ""
+		return language.Base{}, false
 	}
 	base, sure := tag.Base()
-	if sure == language.No {
-		return ""
-	}
-	return base.ISO3()
+	return base, sure != language.No
 }
 
 // detected sniffs the media type from the first octets of a body (WHATWG MIME Sniffing §7).

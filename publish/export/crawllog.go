@@ -16,23 +16,15 @@ import (
 	"curtsy/storage/crawllog"
 )
 
-// Heritrix's fetch status codes for URLs without a response
-// (https://heritrix.readthedocs.io/en/latest/glossary.html#status-codes).
-const (
-	statusDNS         = -1
-	statusConnect     = -2
-	statusBroken      = -3
-	statusTimeout     = -4
-	statusFailed      = -5    // any other error
-	statusBlocked     = -5001 // by a setting
-	statusRobots      = -9998
-	statusInterrupted = -7000
-)
+// ofKind maps the words used in the errors of visits to Heritrix's fetch status codes for URLs
+// without a response (https://heritrix.readthedocs.io/en/latest/glossary.html#status-codes).
+var ofKind = map[string]int{"dns": -1, "refused": -2, "connect": -2, "tls": -2, "proxy": -2, "disconnect": -3,
+	"timeout": -4, "blocked": -5001, "canceled": -7000}
 
-// ofKind maps the words used in the errors of visits to status codes.
-var ofKind = map[string]int{"dns": statusDNS, "refused": statusConnect, "connect": statusConnect, "tls": statusConnect,
-	"proxy": statusConnect, "disconnect": statusBroken, "timeout": statusTimeout, "blocked": statusBlocked,
-	"canceled": statusInterrupted}
+const (
+	statusFailed = -5 // any other error
+	statusRobots = -9998
+)
 
 func oursLog(_ string, head []byte) bool { return logLine.Match(head) }
 

@@ -25,7 +25,10 @@ func Write(ctx context.Context, a *storage.Archive, out string, o Options) (*Res
 	if o.is.write == nil {
 		return writeBag(ctx, a, out, o)
 	}
-	f, err := create(out, &o)
+	if err := replaceable(out, o.Force, o.is.ours); err != nil {
+		return nil, err
+	}
+	f, err := begin(out)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +75,7 @@ func writeCDXJ(j *job) error {
 	lines := extsort.New(j.dir())
 	defer lines.Close()
 	err := j.captures(func(m *member) error {
-		line, err := appendCDX(nil, m, m.fileName(), m.offset)
+		line, err := cdxLineOf(m, m.fileName(), m.offset)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"errors"
 
 	"curtsy/publish/mirror"
 )
@@ -20,5 +21,20 @@ func writeHTML(j *job) error {
 	}
 	j.r.Pages, j.r.TooLarge = 1, left
 	_, err = j.w.Write(body)
+	return err
+}
+
+// mirror returns the options of a mirror that holds what the export may hold.
+func (o *Options) mirror() (mirror.Options, error) {
+	m, err := o.Mirror()
+	m.Now, m.At, m.Admits = o.Now, o.At, o.Consent.Admits
+	return m, err
+}
+
+// ofMirror converts an error of a mirror to one of the export.
+func ofMirror(err error) error {
+	if disk, ok := errors.AsType[*mirror.DiskError](err); ok {
+		return &DiskError{disk.Err}
+	}
 	return err
 }

@@ -2,6 +2,7 @@ package export
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -20,14 +21,6 @@ type outFile struct {
 	*os.File
 	name string // its final name
 	err  error  // the first failed write
-}
-
-// create creates the file. It refuses to replace a file that is not an export.
-func create(out string, o *Options) (*outFile, error) {
-	if err := replaceable(out, o.Force, o.is.ours); err != nil {
-		return nil, err
-	}
-	return begin(out)
 }
 
 // begin creates a temporary file that place will rename to out.
@@ -96,6 +89,13 @@ func (f *outFile) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// touch updates the modification times, so that sweep sees that the export is running.
+func (f *outFile) touch(dir string) {
+	now := time.Now()
+	_ = os.Chtimes(f.Name(), now, now)
+	_ = os.Chtimes(dir, now, now)
+}
+
 // discard closes the file and removes it if it was not placed.
 func (f *outFile) discard() {
 	f.Close()
@@ -123,6 +123,41 @@ func (f *outFile) place() error {
 		d.Close()
 	}
 	return nil
+}
+
+// spool is a temporary file that is written and then read.
+type spool struct {
+	f *os.File
+	w *bufio.Writer
+}
+
+func newSpool(dir string) (*spool, error) {
+	f, err := os.CreateTemp(dir, ".curtsy-pages-*")
+	if err != nil {
+		return nil, &DiskError{err}
+	}
+	_ = os.Remove(f.Name()) // on Unix, the file vanishes even if the process is killed
+	return &spool{f: f, w: bufio.NewWriterSize(f, 256<<10)}, nil
+}
+
+func (s *spool) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	return n, asDisk(err)
+}
+
+// rewind flushes what was written and goes to the beginning of s.f for reading.
+func (s *spool) rewind() (size int64, err error) {
+	if err = s.w.Flush(); err == nil {
+		if size, err = s.f.Seek(0, io.SeekCurrent); err == nil {
+			_, err = s.f.Seek(0, io.SeekStart)
+		}
+	}
+	return size, asDisk(err)
+}
+
+func (s *spool) close() {
+	s.f.Close()
+	_ = os.Remove(s.f.Name())
 }
 
 // replaceable returns an error if out exists and may not be replaced; ours recognises an export

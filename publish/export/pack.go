@@ -105,8 +105,11 @@ func (e *entry) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// close completes the entry and patches its local header.
+// close completes the entry, if there is one, and patches its local header.
 func (e *entry) close() error {
+	if e == nil {
+		return nil
+	}
 	if e.flate != nil {
 		if err := e.flate.Close(); err != nil {
 			return err
@@ -145,9 +148,9 @@ func (e *entry) patch() error {
 	return err
 }
 
-// add writes b as an entry.
-func (p *pack) add(name string, method uint16, b []byte) error {
-	e, err := p.create(name, method, int64(len(b)))
+// add writes b as a compressed entry.
+func (p *pack) add(name string, b []byte) error {
+	e, err := p.create(name, zip.Deflate, int64(len(b)))
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,10 @@
 package export
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"slices"
 
 	"curtsy/internal/extsort"
@@ -32,19 +34,20 @@ func (p place) line() []byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(p.offset))
 	b = binary.BigEndian.AppendUint64(b, p.ref.URLID)
 	b = binary.BigEndian.AppendUint32(b, uint32(p.ref.N))
-	return append(b, p.flags, p.use.Octet())
+	use, _ := json.Marshal(p.use) // cannot fail for strings
+	return append(append(b, p.flags), use...)
 }
 
 func placeOf(line []byte) place {
-	n := len(line) - 22
-	rest := line[n:]
-	return place{
-		segment: string(line[:n-1]),
+	segment, rest, _ := bytes.Cut(line, []byte{0})
+	p := place{
+		segment: string(segment),
 		offset:  int64(binary.BigEndian.Uint64(rest)),
 		ref:     crawllog.Ref{URLID: binary.BigEndian.Uint64(rest[8:]), N: int(binary.BigEndian.Uint32(rest[16:]))},
 		flags:   rest[20],
-		use:     usage.ReadOctet(rest[21]),
 	}
+	_ = json.Unmarshal(rest[21:], &p.use) // line wrote it
+	return p
 }
 
 // choice is the sorted list of captures to export.
@@ -65,25 +68,17 @@ func (j *job) choose() (*choice, error) {
 		steps = []func([]*crawllog.Visit) error{c.need, c.add}
 	}
 	for _, step := range steps {
-		if err := c.histories(step); err != nil {
-			c.places.Close()
-			return nil, err
+		for visits, err := range j.a.Histories() {
+			if err = cmp.Or(err, j.ctx.Err()); err == nil {
+				err = step(visits)
+			}
+			if err != nil {
+				c.places.Close()
+				return nil, err
+			}
 		}
 	}
 	return c, nil
-}
-
-// histories calls step with the captures of each URL.
-func (c *choice) histories(step func([]*crawllog.Visit) error) error {
-	for visits, err := range c.a.Histories() {
-		if err = cmp.Or(err, c.ctx.Err()); err != nil {
-			return err
-		}
-		if err := step(visits); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // need notes the capture that the copy current at Options.At refers to: a revisit is useless

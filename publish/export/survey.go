@@ -7,7 +7,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"curtsy/htmlmeta"
-	"curtsy/publish"
 	"curtsy/publish/corpus"
 )
 
@@ -62,12 +61,8 @@ func linesOf(blocks []htmlmeta.Block) (lines []string) {
 func (s *survey) learn(m *member) error {
 	var t told
 	if m.flags&flagText != 0 {
-		p, err := publish.ReadPage(s.a, m.v)
-		if publish.IsOfArchive(err) {
+		if err := s.readPage(m.v, func(p htmlmeta.Page) { t = s.read(p) }); err != nil {
 			return err
-		}
-		if p.Header != nil {
-			t = s.read(p)
 		}
 	}
 	if err := s.clusters.Add(t.Text); err != nil {
@@ -89,7 +84,7 @@ func (s *survey) read(p htmlmeta.Page) (t told) {
 	t.Text = strings.Join(lines, "\n")
 	main := t.Text
 	if !s.o.Main {
-		main = strings.Join(linesOf(blocksOf(p, true)), "\n")
+		main = joined(blocksOf(p, true))
 	}
 	t.Language, t.Score = corpus.Language(main)
 	return t

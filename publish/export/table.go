@@ -51,51 +51,43 @@ func writeDataset(j *job) error {
 	return write(j)
 }
 
-// rows writes the rows of a table.
-type rows[T any] interface {
-	// write writes a row of about size octets.
-	write(row *T, size int) error
-	close() error
-}
-
 // rowOctets is the approximate size of a row without its texts.
 const rowOctets = 300
 
 // writeRows writes the rows that give passes to put, each with the approximate size of its
 // texts.
 func writeRows[T any](j *job, give func(put func(row *T, size int) error) error) error {
-	var w rows[T]
+	rows := jsonRows[T]
 	if j.o.Format == Parquet {
-		w = newParquet[T](j)
-	} else {
-		z, err := zstd.NewWriter(j.w, zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return err
-		}
-		w = &jsonRows[T]{z: z, w: bufio.NewWriterSize(z, 64<<10)}
+		rows = parquetRows[T]
 	}
-	err := give(func(row *T, size int) error {
+	write, end, err := rows(j)
+	if err != nil {
+		return err
+	}
+	err = give(func(row *T, size int) error {
 		j.r.Rows++
-		return w.write(row, rowOctets+size)
+		return write(row, rowOctets+size)
 	})
-	return cmp.Or(err, w.close())
+	return cmp.Or(err, end())
 }
 
-// jsonRows writes JSON Lines in one Zstandard frame (RFC 8878).
-type jsonRows[T any] struct {
-	z *zstd.Encoder
-	w *bufio.Writer
-}
-
-func (w *jsonRows[T]) write(row *T, _ int) error {
-	line, err := jsonLine(row)
-	if err == nil {
-		_, err = w.w.Write(line)
+// jsonRows returns functions that write a row of JSON Lines in one Zstandard frame (RFC 8878), and
+// its end.
+func jsonRows[T any](j *job) (write func(row *T, size int) error, end func() error, err error) {
+	z, err := zstd.NewWriter(j.w, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, nil, err
 	}
-	return err
+	w := bufio.NewWriterSize(z, 64<<10)
+	return func(row *T, _ int) error {
+		line, err := jsonLine(row)
+		if err == nil {
+			_, err = w.Write(line)
+		}
+		return err
+	}, func() error { return cmp.Or(w.Flush(), z.Close()) }, nil
 }
-
-func (w *jsonRows[T]) close() error { return cmp.Or(w.w.Flush(), w.z.Close()) }
 
 // writeCaptures writes a row for each capture that may be shown.
 func writeCaptures(j *job) error {
@@ -138,7 +130,7 @@ func writePages(j *job) error {
 				return err
 			}
 			j.r.Pages++
-			j.r.card.page(row)
+			j.r.card.page(row, m.use)
 			return put(row, 2*len(row.URL)+len(row.Text))
 		})
 	})

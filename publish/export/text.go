@@ -11,20 +11,19 @@ import (
 	"curtsy/publish"
 	"curtsy/publish/article"
 	"curtsy/publish/markdown"
-	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
 
 // maxText is the most octets exported of a page's text.
 const maxText = 1 << 20
 
-// textOf extracts the text of a page, or of the part of it that can be decoded.
-func textOf(a *storage.Archive, v *crawllog.Visit, main bool) ([]htmlmeta.Block, error) {
-	p, err := publish.ReadPage(a, v)
-	if publish.IsOfArchive(err) || p.Header == nil {
-		return nil, publish.OfArchive(err)
+// readPage calls use with a page, or with the part of it that can be decoded, if any.
+func (j *job) readPage(v *crawllog.Visit, use func(htmlmeta.Page)) error {
+	p, err := publish.ReadPage(j.a, v)
+	if !publish.IsOfArchive(err) && p.Header != nil {
+		use(p)
 	}
-	return blocksOf(p, main), nil
+	return publish.OfArchive(err)
 }
 
 func blocksOf(p htmlmeta.Page, main bool) []htmlmeta.Block {
@@ -40,9 +39,10 @@ func joined(blocks []htmlmeta.Block) string { return strings.Join(linesOf(blocks
 // writeText writes the text of all pages that may be listed and quoted in full, in the order of
 // the archive, each after its front matter.
 func writeText(j *job) error {
-	read := plainText(j.o.Main)
+	textOf := j.plainText
 	if j.o.Format == MD {
-		read = markdownOf(markdown.NewWriter(!j.o.Main))
+		w := markdown.NewWriter(!j.o.Main)
+		textOf = func(p htmlmeta.Page, title string) string { return markdownOf(w, p, title) }
 	}
 	written := 0
 	err := j.captures(func(m *member) error {
@@ -50,8 +50,8 @@ func writeText(j *job) error {
 			j.r.Withheld++
 			return nil
 		}
-		text, err := read(j.a, m.v)
-		if err != nil {
+		text := ""
+		if err := j.readPage(m.v, func(p htmlmeta.Page) { text = textOf(p, m.v.Title) }); err != nil {
 			return err
 		}
 		written++
@@ -78,25 +78,16 @@ func writeFront(w *bufio.Writer, m *member) {
 }
 
 // plainText extracts the text of a page, with an empty line after each block.
-func plainText(main bool) func(*storage.Archive, *crawllog.Visit) (string, error) {
-	return func(a *storage.Archive, v *crawllog.Visit) (string, error) {
-		blocks, err := textOf(a, v, main)
-		return strings.ReplaceAll(joined(blocks), "\n", "\n\n"), err
-	}
+func (j *job) plainText(p htmlmeta.Page, _ string) string {
+	return strings.ReplaceAll(joined(blocksOf(p, j.o.Main)), "\n", "\n\n")
 }
 
 // markdownOf converts a page to Markdown, and puts its title on top if it begins without a
 // heading.
-func markdownOf(w *markdown.Writer) func(*storage.Archive, *crawllog.Visit) (string, error) {
-	return func(a *storage.Archive, v *crawllog.Visit) (string, error) {
-		p, err := publish.ReadPage(a, v)
-		if publish.IsOfArchive(err) || p.Header == nil {
-			return "", publish.OfArchive(err)
-		}
-		text := w.Of(p, maxText)
-		if v.Title != "" && !strings.HasPrefix(text, "#") {
-			text = "# " + markdown.Escape(v.Title) + "\n\n" + text
-		}
-		return text, nil
+func markdownOf(w *markdown.Writer, p htmlmeta.Page, title string) string {
+	text := w.Of(p, maxText)
+	if title != "" && !strings.HasPrefix(text, "#") {
+		text = "# " + markdown.Escape(title) + "\n\n" + text
 	}
+	return text
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"curtsy/htmlmeta"
 	"curtsy/internal/extsort"
 	"curtsy/internal/legible"
 	"curtsy/usage"
@@ -31,7 +32,7 @@ type wacz struct {
 	pages *pages
 
 	segment string // being copied
-	entry   *entry
+	entry   *entry // of that segment; nil before the first
 }
 
 func writeWACZ(j *job) (err error) {
@@ -72,7 +73,7 @@ func (w *wacz) index(m *member, offset int64) error {
 	if m.v.Status == http.StatusNotModified {
 		return nil
 	}
-	line, err := appendCDX(nil, m, m.segment, offset)
+	line, err := cdxLineOf(m, m.segment, offset)
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (w *wacz) open(m *member) error {
 	if w.segment == m.segment {
 		return nil
 	}
-	if err := w.endSegment(); err != nil {
+	if err := w.entry.close(); err != nil {
 		return err
 	}
 	st, err := m.from.file.Stat()
@@ -102,17 +103,8 @@ func (w *wacz) open(m *member) error {
 	return err
 }
 
-func (w *wacz) endSegment() error {
-	if w.entry == nil {
-		return nil
-	}
-	err := w.entry.close()
-	w.entry = nil
-	return err
-}
-
 func (w *wacz) finish() error {
-	if err := w.endSegment(); err != nil {
+	if err := w.entry.close(); err != nil {
 		return err
 	}
 	if err := w.writeIndex(); err != nil {
@@ -153,7 +145,7 @@ func (w *wacz) writeIndex() error {
 	if err := e.close(); err != nil {
 		return err
 	}
-	return w.pack.add("indexes/index.idx", zip.Deflate, idx.Bytes())
+	return w.pack.add("indexes/index.idx", idx.Bytes())
 }
 
 // indexMember collects the lines of one gzip member.
@@ -218,7 +210,7 @@ func (w *wacz) describe() error {
 	if err != nil {
 		return err
 	}
-	if err := w.pack.add("datapackage.json", zip.Deflate, legible.JSON(b)); err != nil {
+	if err := w.pack.add("datapackage.json", legible.JSON(b)); err != nil {
 		return err
 	}
 	described := w.pack.files[len(w.pack.files)-1]
@@ -234,7 +226,7 @@ func (w *wacz) describe() error {
 	if b, err = json.MarshalIndent(digest, "", "  "); err != nil {
 		return err
 	}
-	return w.pack.add("datapackage-digest.json", zip.Deflate, b)
+	return w.pack.add("datapackage-digest.json", b)
 }
 
 // page is a line of pages.jsonl.
@@ -278,11 +270,10 @@ func (p *pages) add(m *member) error {
 		p.main, p.first = line, v.At
 	}
 	if m.flags&flagText != 0 {
-		blocks, err := textOf(p.a, v, true)
+		err := p.readPage(v, func(read htmlmeta.Page) { line.Text = joined(blocksOf(read, true)) })
 		if err != nil {
 			return err
 		}
-		line.Text = joined(blocks)
 	}
 	b, err := jsonLine(line)
 	if err == nil {

@@ -6,7 +6,9 @@ import (
 	"html"
 	"io"
 	"net/url"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,7 +29,10 @@ func oursZIM(_ string, head []byte) bool {
 // zimSite writes a mirror as a ZIM file.
 type zimSite struct {
 	*job
-	*site
+	dir   string // temporary, with the mirror
+	root  *os.Root
+	files []mirror.File
+	start string // name of the main page's file
 	file  *zim.Writer
 	byURL map[string]string // names of files that are not redirects
 	langs map[language.Base]int
@@ -36,16 +41,14 @@ type zimSite struct {
 
 // writeZIM writes the site for Kiwix: the files of a mirror under their names, with its
 // redirects as ZIM redirects.
-func writeZIM(j *job) error {
-	s, err := j.mirrored()
-	if err != nil {
+func writeZIM(j *job) (err error) {
+	z := &zimSite{job: j, byURL: map[string]string{}, langs: map[language.Base]int{}}
+	defer z.close()
+	if err := z.mirror(); err != nil {
 		return err
 	}
-	defer s.close()
-	j.r.Captures, j.r.Pages, j.r.Withheld = s.res.Files, s.res.Pages, s.res.Withheld+s.res.Expired
-	z := &zimSite{job: j, site: s, byURL: map[string]string{}, langs: map[language.Base]int{}}
 	var types []string
-	for _, f := range s.files {
+	for _, f := range z.files {
 		types = append(types, f.Type)
 		if f.To == "" && f.URL != "" {
 			z.byURL[f.URL] = f.Name
@@ -55,11 +58,11 @@ func writeZIM(j *job) error {
 		return err
 	}
 	seen := map[string]bool{}
-	for i, f := range s.files {
+	for i, f := range z.files {
 		if err := j.ctx.Err(); err != nil {
 			return err
 		}
-		if seen[f.Name] || f.URL == "" && f.Name != s.start && strings.HasSuffix(f.Name, ".html") {
+		if seen[f.Name] || f.URL == "" && f.Name != z.start && strings.HasSuffix(f.Name, ".html") {
 			continue
 		}
 		seen[f.Name] = true
@@ -67,19 +70,54 @@ func writeZIM(j *job) error {
 			return err
 		}
 		if i%64 == 0 {
-			j.out.touch(s.dir)
+			j.out.touch(z.dir)
 		}
 	}
 	if err := z.describe(); err != nil {
 		return err
 	}
-	return z.file.Finish(s.start)
+	return z.file.Finish(z.start)
+}
+
+// mirror makes a mirror beside the export, with the names, permits and rewriting of the mirror
+// command.
+func (z *zimSite) mirror() error {
+	m, err := z.o.mirror()
+	if err != nil {
+		return err
+	}
+	if z.dir, err = os.MkdirTemp(z.job.dir(), "."+filepath.Base(z.out.name)+tmpMark+"*"); err != nil {
+		return &DiskError{err}
+	}
+	m.Watch = func(p mirror.Progress) {
+		z.out.touch(z.dir)
+		if z.o.Watch != nil {
+			z.o.Watch(p.Done, p.Total)
+		}
+	}
+	tree := filepath.Join(z.dir, "tree")
+	r, err := mirror.Export(z.ctx, z.a, tree, m)
+	if err != nil {
+		return ofMirror(err)
+	}
+	z.r.Captures, z.r.Pages, z.r.Withheld = r.Files, r.Pages, r.Withheld+r.Expired
+	if z.root, err = os.OpenRoot(tree); err == nil {
+		z.files, z.start, err = mirror.Files(z.root)
+	}
+	return err
+}
+
+func (z *zimSite) close() {
+	if z.root != nil {
+		z.root.Close()
+	}
+	os.RemoveAll(z.dir)
 }
 
 // add adds a file of the mirror.
 func (z *zimSite) add(f mirror.File) error {
 	if to, ok := z.byURL[f.To]; ok && !z.hasFragment(f.Name) {
-		z.file.Redirect(f.Name, "", to)
+		z.file.Redirect(f.Name, to)
 		return nil
 	}
 	p := zim.Page{Path: f.Name, Type: f.Type}
@@ -133,7 +171,7 @@ func (z *zimSite) page(p *zim.Page, f mirror.File) {
 			v = o
 		}
 	}
-	if base, ok := baseOf(v); ok {
+	if base, ok := baseOf(v.Lang); ok {
 		z.langs[base]++
 	}
 	if !permit.List {
@@ -143,15 +181,6 @@ func (z *zimSite) page(p *zim.Page, f mirror.File) {
 	if f.Name == z.start {
 		z.title = p.Title
 	}
-}
-
-func baseOf(v *crawllog.Visit) (language.Base, bool) {
-	tag, err := language.Parse(v.Lang)
-	if err != nil {
-		return language.Base{}, false
-	}
-	base, sure := tag.Base()
-	return base, sure != language.No
 }
 
 // describe writes the metadata (https://wiki.openzim.org/wiki/Metadata), within the lengths

@@ -139,13 +139,7 @@ type Options struct {
 type Site struct {
 	*targets
 	a     *storage.Archive
-	pages []publish.Page
-}
-
-// Read reads the state of all URLs, and which pages have links that may be read.
-func Read(ctx context.Context, a *storage.Archive, o Options) (*Site, error) {
-	t, pages, err := readTargets(ctx, a, o)
-	return &Site{t, a, pages}, err
+	pages []crawllog.Ref
 }
 
 // Links calls Read and then Site.Links.
@@ -159,8 +153,8 @@ func Links(ctx context.Context, a *storage.Archive, o Options, each func(from st
 
 // Places calls each with the fragment identifiers (ids and names) of each page, unless their
 // list is incomplete. ids is valid until each returns.
-func (s *Site) Places(ctx context.Context, each func(url string, p publish.Page, ids []string)) error {
-	return s.eachFacts(ctx, func(p publish.Page, said *facts.Facts) error {
+func (s *Site) Places(ctx context.Context, each func(url string, page crawllog.Ref, ids []string)) error {
+	return s.eachFacts(ctx, func(p crawllog.Ref, said *facts.Facts) error {
 		if !said.Capped {
 			each(said.URL.String(), p, said.IDs)
 		}
@@ -169,10 +163,14 @@ func (s *Site) Places(ctx context.Context, each func(url string, p publish.Page,
 }
 
 // eachFacts calls each with the facts of every page; they are valid until each returns.
-func (s *Site) eachFacts(ctx context.Context, each func(publish.Page, *facts.Facts) error) error {
+func (s *Site) eachFacts(ctx context.Context, each func(crawllog.Ref, *facts.Facts) error) error {
 	var page facts.Facts
 	for _, p := range s.pages {
-		if err := cmp.Or(ctx.Err(), publish.Facts(s.a, p, &page)); err != nil {
+		v, err := publish.VisitOf(s.a, p)
+		if err = cmp.Or(ctx.Err(), err); err == nil {
+			err = publish.Facts(s.a, v, &page)
+		}
+		if err != nil {
 			return err
 		}
 		if err := each(p, &page); err != nil {
@@ -189,7 +187,7 @@ func (s *Site) eachFacts(ctx context.Context, each func(publish.Page, *facts.Fac
 func (s *Site) Links(ctx context.Context, each func(from string, links []Link) error) error {
 	var list []Link
 	n := -1
-	err := s.eachFacts(ctx, func(_ publish.Page, page *facts.Facts) error {
+	err := s.eachFacts(ctx, func(_ crawllog.Ref, page *facts.Facts) error {
 		from := page.URL.String()
 		n++
 		list = s.linksOf(list[:0], page)
@@ -228,7 +226,7 @@ func readable(a *storage.Archive, visits []*crawllog.Visit, now time.Time) (v *c
 	if !v.IsCopy() || v.Links == 0 && !v.IsPage() || last.Status == 404 || last.Status == 410 {
 		return v, p, false
 	}
-	p = permit(a, visits, v, now)
+	_, p = publish.CurrentPermit(visits, now, a.VisitsAt)
 	return v, p, p.Show
 }
 
@@ -236,13 +234,12 @@ func readable(a *storage.Archive, visits []*crawllog.Visit, now time.Time) (v *c
 func (t *targets) linksOf(list []Link, page *facts.Facts) []Link {
 	t.page++
 	clear(t.strange)
-	fragments := page.Fragments
 	for i := range page.Links {
 		l := &page.Links[i]
 		if l.Kind == htmlmeta.Form || l.Kind == htmlmeta.Hint || l.Kind == htmlmeta.Speculative {
 			continue
 		}
-		named := fragmentsOf(&fragments, i)
+		named := fragmentsOf(page.Fragments, i)
 		if !t.o.Fragments || len(named) == 0 {
 			named = plain
 		}
@@ -258,18 +255,12 @@ func (t *targets) linksOf(list []Link, page *facts.Facts) []Link {
 
 var plain = []htmlmeta.Fragment{{}}
 
-// fragmentsOf removes the fragments of a link from the front of a list sorted by link.
-func fragmentsOf(list *[]htmlmeta.Fragment, link int) (named []htmlmeta.Fragment) {
-	from := 0
-	for from < len(*list) && (*list)[from].Link < link {
-		from++
-	}
-	to := from
-	for to < len(*list) && (*list)[to].Link == link {
-		to++
-	}
-	named, *list = (*list)[from:to], (*list)[to:]
-	return named
+// fragmentsOf returns the fragments of a link in a list sorted by link.
+func fragmentsOf(list []htmlmeta.Fragment, link int) []htmlmeta.Fragment {
+	byLink := func(f htmlmeta.Fragment, link int) int { return f.Link - link }
+	from, _ := slices.BinarySearchFunc(list, link, byLink)
+	n, _ := slices.BinarySearchFunc(list[from:], link+1, byLink)
+	return list[from : from+n]
 }
 
 // unmentioned yields the broken URLs that no page read above links to: those from sitemaps,

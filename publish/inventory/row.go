@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"slices"
 	"time"
 
 	"curtsy/frontier"
@@ -95,7 +94,7 @@ func Rows(a *storage.Archive, known EachKnown, now time.Time, each func(*Row) er
 // describe fills in what the visits say. The status is that of the latest visit, unless it was
 // 304; the rest is of the current visit.
 func (r *Row) describe(a *storage.Archive, visits []*crawllog.Visit, now time.Time) {
-	v := crawllog.Current(visits, a.VisitsAt)
+	v, p := publish.CurrentPermit(visits, now, a.VisitsAt)
 	if v == nil {
 		return
 	}
@@ -106,16 +105,10 @@ func (r *Row) describe(a *storage.Archive, visits []*crawllog.Visit, now time.Ti
 		r.Status = last.Status
 	}
 	r.Type, r.Bytes, r.Digest = v.ContentType, v.Length, v.Labelled()
-	p := permit(a, visits, v, now)
 	r.Listed, r.Usage = p.List, p.Usage
 	if p.Show {
 		r.Title = v.Title
 	}
-}
-
-// permit returns the permit of one of the visits of a URL.
-func permit(a *storage.Archive, visits []*crawllog.Visit, v *crawllog.Visit, now time.Time) publish.Permit {
-	return publish.Permits(visits, now, a.VisitsAt)[slices.Index(visits, v)]
 }
 
 // vias looks up the names of URLs by id, with a small cache: neighbouring URLs are often found
@@ -142,8 +135,71 @@ func (c *vias) of(id uint64) (via, error) {
 		return via{}, err
 	}
 	*had = via{id: id, listed: true}
-	if v := crawllog.Current(visits, c.a.VisitsAt); v != nil {
-		had.name, had.listed = v.URL, permit(c.a, visits, v, c.now).List
+	if v, p := publish.CurrentPermit(visits, c.now, c.a.VisitsAt); v != nil {
+		had.name, had.listed = v.URL, p.List
 	}
 	return *had, nil
+}
+
+// Version is one visit of a URL with its result.
+type Version struct {
+	URL      string            `json:"url"`
+	Captured time.Time         `json:"captured"`
+	Status   int               `json:"status"` // 0: no answer
+	Type     string            `json:"type"`   // the Content-Type as sent
+	Bytes    int64             `json:"bytes"`
+	Digest   string            `json:"digest"`
+	Kept     string            `json:"kept"`  // "response", "revisit", "withheld"; "": nothing
+	Shown    bool              `json:"shown"` // the current visit, which every outlet shows
+	Note     string            `json:"note"`  // remarks: suspect, truncated, withheld
+	Title    string            `json:"title"`
+	Usage    usage.Preferences `json:"usage"` // the owner's usage preferences
+}
+
+// Versions calls each for every visit, by URL in order of discovery, oldest first.
+func Versions(a *storage.Archive, now time.Time, each func(*Version) error) error {
+	for visits, err := range a.Histories() {
+		if err != nil {
+			return err
+		}
+		current, permits := crawllog.Current(visits, a.VisitsAt), publish.Permits(visits, now, a.VisitsAt)
+		for i, v := range visits {
+			if err := each(version(v, &permits[i], v == current, a.VisitsAt)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func version(v *crawllog.Visit, p *publish.Permit, current bool, find crawllog.Lookup) *Version {
+	r := &Version{URL: v.URL, Captured: v.At.UTC(), Status: v.Status, Type: v.ContentType, Bytes: v.Length,
+		Digest: v.Labelled(),
+		Kept:   v.Kept, Shown: current && p.Show && v.HasBody(), Note: noteOf(v, p, find), Usage: p.Usage}
+	if p.Show {
+		r.Title = v.Title
+	}
+	return r
+}
+
+// noteOf says why a visit is not shown, or how it differs from an ordinary capture.
+func noteOf(v *crawllog.Visit, p *publish.Permit, find crawllog.Lookup) string {
+	s := crawllog.StandingOf(v, find)
+	switch {
+	case v.Error != "":
+		return v.Error
+	case !p.Show:
+		return p.Why()
+	case v.Suspect != "":
+		return "suspect: " + v.Suspect
+	case !s.Stands():
+		return s.Why
+	case v.Elsewhere() != nil:
+		return v.Elsewhere().String()
+	case v.Kept == crawllog.KeptRevisit:
+		return "the same bytes as an earlier capture"
+	case v.Location != "":
+		return "redirects to " + v.Location
+	}
+	return ""
 }

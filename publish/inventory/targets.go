@@ -41,39 +41,36 @@ type targets struct {
 	index   map[string]uint32
 }
 
-// readTargets reads the state of all URLs, and which pages have links that may be read.
-func readTargets(ctx context.Context, a *storage.Archive, o Options) (t *targets, pages []publish.Page, err error) {
+// Read reads the state of all URLs, and which pages have links that may be read.
+func Read(ctx context.Context, a *storage.Archive, o Options) (*Site, error) {
 	if o.Fold == nil {
 		o.Fold = func(u weburl.URL) (weburl.URL, bool) { return u, false }
 	}
-	t = &targets{o: o, seed: maphash.MakeSeed(), by: map[uint64]int32{}, moved: map[uint64]string{},
+	t := &targets{o: o, seed: maphash.MakeSeed(), by: map[uint64]int32{}, moved: map[uint64]string{},
 		index: map[string]uint32{}, strange: map[string]bool{}}
-	err = o.Known(func(k Known) error {
+	s := &Site{targets: t, a: a}
+	err := o.Known(func(k Known) error {
 		t.by[t.key(k.URL)] = int32(len(t.all))
 		t.all = append(t.all, target{failed: k.State == "failed", waits: k.State == "queued",
 			reason: t.intern(reasonOf(k))})
 		return nil
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for visits, err := range a.Histories() {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if o.Visits != nil {
 			o.Visits(visits)
 		}
 		t.visited(visits[len(visits)-1])
-		v, may, ok := readable(a, visits, o.Now)
-		if !ok {
-			continue
-		}
-		if p, ok := publish.PageOf(v); ok {
-			pages, t.hidden = append(pages, p), append(t.hidden, !may.List)
+		if v, may, ok := readable(a, visits, o.Now); ok && publish.HasPage(v) {
+			s.pages, t.hidden = append(s.pages, v.Ref()), append(t.hidden, !may.List)
 		}
 	}
-	return t, pages, nil
+	return s, nil
 }
 
 // reasonOf says why a URL was not fetched; queued URLs have no rule.

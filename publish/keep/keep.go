@@ -41,9 +41,6 @@ const (
 	Yearly  Span = "yearly"
 )
 
-// spans lists all spans.
-func spans() []Span { return []Span{Daily, Weekly, Monthly, Yearly} }
-
 // Add parses a rule (last=3, monthly, daily=7) and adds it; ok is false if it is not valid.
 func (r *Rules) Add(text string) (ok bool) {
 	name, number, counted := strings.Cut(text, "=")
@@ -55,7 +52,7 @@ func (r *Rules) Add(text string) (ok bool) {
 		r.Last = max(r.Last, n)
 		return true
 	}
-	if !slices.Contains(spans(), Span(name)) {
+	if !slices.Contains([]Span{Daily, Weekly, Monthly, Yearly}, Span(name)) {
 		return false
 	}
 	r.Periods = append(r.Periods, Period{Span(name), n})

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"curtsy/htmlmeta"
@@ -26,10 +26,7 @@ var errBounds = errors.New("it exceeds the time or memory limit for one document
 
 // budget is the processor time that all documents of an archive may take together: a minute,
 // plus an allowance for each document.
-type budget struct {
-	mu   sync.Mutex
-	left time.Duration
-}
+type budget struct{ spent atomic.Int64 } // beyond the allowances
 
 // The allowance for a document, and for each MiB of it.
 const (
@@ -39,17 +36,11 @@ const (
 
 // ask adds the allowance of a document of size octets, and reports whether it may be read.
 func (b *budget) ask(size int) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.left += perDocument + perMiB*time.Duration(size)/(1<<20)
-	return b.left > 0
+	allowance := perDocument + perMiB*time.Duration(size)/(1<<20)
+	return b.spent.Add(-int64(allowance)) < int64(time.Minute)
 }
 
-func (b *budget) spend(took time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.left -= took
-}
+func (b *budget) spend(took time.Duration) { b.spent.Add(int64(took)) }
 
 // errSpent means that a document was skipped.
 var errSpent = errors.New("the documents of this archive took too much time together")
@@ -58,7 +49,7 @@ var errSpent = errors.New("the documents of this archive took too much time toge
 // of this program started with Command. It is safe for concurrent use; at most two children run
 // at a time.
 func Reader() func(ctx context.Context, body []byte) ([]htmlmeta.Block, error) {
-	few, all := make(chan struct{}, 2), &budget{left: time.Minute}
+	few, all := make(chan struct{}, 2), new(budget)
 	return func(ctx context.Context, body []byte) ([]htmlmeta.Block, error) {
 		select {
 		case few <- struct{}{}:

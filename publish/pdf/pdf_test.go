@@ -136,7 +136,7 @@ func FuzzWrite(f *testing.F) {
 // Slow documents use up the time of their kind only, and honest ones are read however many
 // there are.
 func TestBudget(t *testing.T) {
-	tried, b := 0, &budget{left: time.Minute}
+	tried, b := 0, new(budget)
 	for range 5000 {
 		if b.ask(525) {
 			tried++
@@ -146,7 +146,7 @@ func TestBudget(t *testing.T) {
 	if tried < 9 || tried > 90 {
 		t.Errorf("%d of 5,000 documents of 7 s were tried", tried)
 	}
-	b = &budget{left: time.Minute}
+	b = new(budget)
 	for n := range 5000 {
 		if !b.ask(1 << 20) {
 			t.Fatalf("document %d was not tried", n)

@@ -14,6 +14,7 @@ import (
 	"curtsy/internal/http1"
 	"curtsy/internal/legible"
 	"curtsy/internal/weburl"
+	"curtsy/publish/audit"
 	"curtsy/publish/inventory"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -29,15 +30,16 @@ type gatherer struct {
 	seed     maphash.Seed
 	unlisted map[string]bool // URLs that must not be published
 
-	statuses, depths, langs map[string]int
-	types                   map[string]int64
-	rules                   map[string]*Rule
-	places                  map[[2]string]int
-	bodies                  map[uint64]int32 // number of pages, by the digest of their body
-	moved                   map[string]string
-	cutOff                  map[string]bool // targets of redirect chains that are too long
-	copies                  map[uint64]*Line
-	requests                requests
+	statuses, langs map[string]int
+	depths          map[int]int
+	types           map[string]int64
+	rules           map[string]*Rule
+	places          map[[2]string]int
+	bodies          map[uint64]int32 // number of pages, by the digest of their body
+	moved           map[string]string
+	cutOff          map[string]bool // targets of redirect chains that are too long
+	copies          map[uint64]*Line
+	requests        requests
 	totals
 }
 
@@ -48,11 +50,11 @@ type totals struct {
 
 func gather(ctx context.Context, a *storage.Archive, o Options) (*Report, error) {
 	g := &gatherer{o: o, r: &Report{Options: o}, a: a, seed: maphash.MakeSeed(), unlisted: map[string]bool{},
-		statuses: map[string]int{}, depths: map[string]int{}, langs: map[string]int{}, types: map[string]int64{},
+		statuses: map[string]int{}, depths: map[int]int{}, langs: map[string]int{}, types: map[string]int64{},
 		rules:  map[string]*Rule{},
 		places: map[[2]string]int{}, bodies: map[uint64]int32{}, moved: map[string]string{}, cutOff: map[string]bool{},
 		copies:   map[uint64]*Line{},
-		requests: requests{hosts: map[string]uint16{}, delays: map[[2]string]int{}, slow: slowest{}}}
+		requests: requests{hosts: map[string]uint16{}, delays: map[[2]string]int{}}}
 	for _, step := range []func(context.Context) error{g.readRows, g.readCopies, g.readLinks, g.sumVisits,
 		g.readFindings} {
 		if err := step(ctx); err != nil {
@@ -122,7 +124,7 @@ func (g *gatherer) page(r *inventory.Row) {
 			g.uses[i].Nothing++
 		}
 	}
-	g.depths[fmt.Sprintf("%6d", r.Depth)]++
+	g.depths[r.Depth]++
 	lang, _, _ := strings.Cut(strings.ToLower(r.Visit.Lang), "-")
 	lang = cmp.Or(lang, "not said")
 	g.langs[legible.Cut(lang, 20)]++
@@ -254,4 +256,38 @@ func span(d time.Duration) string {
 		return d.Round(time.Second).String()
 	}
 	return pauseText(d)
+}
+
+// Repair is a finding with a table of its pages.
+type Repair struct {
+	audit.Finding
+	Table Table
+}
+
+// readFindings makes tables of the findings of an audit, without pages that must not be
+// published and details that name such a page.
+func (g *gatherer) readFindings(context.Context) error {
+	for _, f := range g.o.Findings {
+		if f.Name == audit.BrokenLink { // broken links have a table of their own
+			continue
+		}
+		r := Repair{Finding: f}
+		var more []string
+		for _, h := range f.Hits {
+			l := Line{URL: h.URL, Text: h.Detail}
+			for word := range strings.FieldsSeq(l.Text) {
+				if g.unlisted[word] || g.unlisted[strings.Trim(word, `.,;:()"`)] {
+					l.Text = ""
+				}
+			}
+			l.Text = legible.Cut(l.Text, 200)
+			listed := !g.unlisted[l.URL]
+			if r.Table.add(listed, l); listed && r.Table.Total-r.Table.Hidden > maxRows {
+				more = append(more, l.URL)
+			}
+		}
+		r.Table.fold(more, g.place)
+		g.r.Repairs = append(g.r.Repairs, r)
+	}
+	return nil
 }

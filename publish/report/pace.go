@@ -50,8 +50,11 @@ type requests struct {
 	names  []string
 	all    []request
 	delays map[[2]string]int
-	slow   slowest
+	slow   []*crawllog.Visit // the slowest, at most mostSlow
 }
+
+// mostSlow is the most visits listed for their response times.
+const mostSlow = 5
 
 // visited adds the visits of a URL.
 func (g *gatherer) visited(visits []*crawllog.Visit) {
@@ -68,8 +71,10 @@ func (g *gatherer) visited(visits []*crawllog.Visit) {
 		if why, _, _ := strings.Cut(v.Delay, ", "); why != "" {
 			q.delays[[2]string{name, kindOfDelay(why)}]++
 		}
-		if !g.unlisted[v.URL] {
-			q.slow.add(v)
+		if !g.unlisted[v.URL] && (len(q.slow) < mostSlow || v.Took > q.slow[mostSlow-1].Took) {
+			q.slow = append(q.slow, v)
+			slices.SortStableFunc(q.slow, func(a, b *crawllog.Visit) int { return cmp.Compare(b.Took, a.Took) })
+			q.slow = q.slow[:min(mostSlow, len(q.slow))]
 		}
 	}
 }
@@ -84,7 +89,9 @@ func (g *gatherer) sumVisits(context.Context) error {
 	g.r.First, g.r.Last = time.Unix(0, all[0].at), time.Unix(0, all[len(all)-1].at)
 	g.overTime(all)
 	g.responseTimes(all)
-	g.r.Slowest = g.requests.slow.lines()
+	for _, v := range g.requests.slow {
+		g.r.Slowest = append(g.r.Slowest, Line{URL: v.URL, Text: pauseText(v.Took) + ", " + legible.Bytes(v.Length)})
+	}
 	for id, name := range g.requests.names {
 		h := pace(name, uint16(id), all)
 		h.Delays = top(g.requests.delays, name, 3)
@@ -241,23 +248,4 @@ func (g *gatherer) responseTimes(all []request) {
 		}
 		g.r.Took.Bars = append(g.r.Took.Bars, Bar{Label: label, Value: float64(v), Text: countText(v)})
 	}
-}
-
-// slowest keeps the visits with the longest response times.
-type slowest struct{ list []*crawllog.Visit }
-
-func (s *slowest) add(v *crawllog.Visit) {
-	if len(s.list) == 5 && v.Took <= s.list[4].Took {
-		return
-	}
-	s.list = append(s.list, v)
-	slices.SortStableFunc(s.list, func(a, b *crawllog.Visit) int { return cmp.Compare(b.Took, a.Took) })
-	s.list = s.list[:min(5, len(s.list))]
-}
-
-func (s *slowest) lines() (lines []Line) {
-	for _, v := range s.list {
-		lines = append(lines, Line{URL: v.URL, Text: pauseText(v.Took) + ", " + legible.Bytes(v.Length)})
-	}
-	return lines
 }

@@ -49,10 +49,10 @@ const maxDepth = 12
 // depth plots the distance of pages from the seed.
 func (g *gatherer) depth() {
 	p := Plot{Title: "Pages by distance from the seed"}
-	for i, label := range slices.Sorted(maps.Keys(g.depths)) {
-		n := g.depths[label]
+	for i, depth := range slices.Sorted(maps.Keys(g.depths)) {
+		n := g.depths[depth]
 		if i < maxDepth {
-			p.Bars = append(p.Bars, Bar{linksAway(strings.TrimSpace(label)), float64(n), countText(n)})
+			p.Bars = append(p.Bars, Bar{legible.Count(depth, "link"), float64(n), countText(n)})
 			continue
 		}
 		last := &p.Bars[maxDepth-1]
@@ -139,12 +139,4 @@ func (g *gatherer) next() (steps []Step) {
 	add(true, "Read the site offline:", "curtsy mirror "+dir+" "+dir+"-mirror")
 	add(true, "Check that the archive is intact:", "curtsy verify "+dir)
 	return steps
-}
-
-// linksAway formats a distance in links.
-func linksAway(n string) string {
-	if n == "1" {
-		return "1 link"
-	}
-	return n + " links"
 }

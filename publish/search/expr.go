@@ -72,7 +72,7 @@ func (s *Searcher) joined(ctx context.Context, before, u *unit, langs []string) 
 	if before == nil || !u.bare() {
 		return ""
 	}
-	f := s.idf(ctx)
+	f := idfs{s: s, ctx: ctx}
 	for _, lang := range langs {
 		if word := stem(before.words[0].word+u.words[0].word, lang); f.count(word) > 0 {
 			return word

@@ -1,35 +1,37 @@
 package search
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// common maps common words to their languages. It is used for pages that declare no language,
-// or one that contradicts their script.
+// commonWords are common words of languages. They are used for pages that declare no language, or
+// one that contradicts their script.
+var commonWords = map[string]string{
+	"en": "the of and to in is for that with are this be on as by or it from an not",
+	"de": "der die und das ist nicht mit den von zu ein eine im für auf dem wird sich auch als",
+	"fr": "le la les des et est une dans pour que du en un sur par qui au pas avec sont",
+	"es": "el los las que del y una para con por es se la de en un como al su más",
+	"it": "il di che e la per una con della è un del in non si le dei sono da gli",
+	"pt": "os que não uma para com do da em e o um é no na por se mais como ao",
+	"nl": "het een van en de niet met voor dat is op te zijn aan worden ook als bij naar",
+	"sv": "och att det som en är för på inte av den med till ett kan har de om från eller",
+	"no": "og det er på som en for ikke til av med kan den et fra har om eller ved å",
+	"da": "og det er på som en for ikke til af med kan den et fra har om eller ved at",
+	"fi": "ja on ei se että oli joka ovat voi kun tai mutta myös jos sen tämä niin kuin ole",
+	"hu": "a az és hogy nem egy is van ez meg csak ha de vagy mint el már amely ki lehet",
+	"ro": "și de la în cu care nu este pe un o să din pentru mai sau ca fi sunt prin",
+	"tr": "ve bir bu için ile de da olarak olan daha gibi çok en kadar sonra ya değil her ne veya",
+	"ru": "и в не на что с по как для это из к от или при он а но вы если",
+	"bg": "и на да се от за не са със което в по е с до или при като може това",
+	"uk": "і в на не що з до та як це для у або від за при є й також він",
+}
+
+// common maps common words to their languages.
 var common = func() map[string][]string {
 	m := map[string][]string{}
-	for lang, words := range map[string]string{
-		"en": "the of and to in is for that with are this be on as by or it from an not",
-		"de": "der die und das ist nicht mit den von zu ein eine im für auf dem wird sich auch als",
-		"fr": "le la les des et est une dans pour que du en un sur par qui au pas avec sont",
-		"es": "el los las que del y una para con por es se la de en un como al su más",
-		"it": "il di che e la per una con della è un del in non si le dei sono da gli",
-		"pt": "os que não uma para com do da em e o um é no na por se mais como ao",
-		"nl": "het een van en de niet met voor dat is op te zijn aan worden ook als bij naar",
-		"sv": "och att det som en är för på inte av den med till ett kan har de om från eller",
-		"no": "og det er på som en for ikke til av med kan den et fra har om eller ved å",
-		"da": "og det er på som en for ikke til af med kan den et fra har om eller ved at",
-		"fi": "ja on ei se että oli joka ovat voi kun tai mutta myös jos sen tämä niin kuin ole",
-		"hu": "a az és hogy nem egy is van ez meg csak ha de vagy mint el már amely ki lehet",
-		"ro": "și de la în cu care nu este pe un o să din pentru mai sau ca fi sunt prin",
-		"tr": "ve bir bu için ile de da olarak olan daha gibi çok en kadar sonra ya değil her ne veya",
-		"ru": "и в не на что с по как для это из к от или при он а но вы если",
-		"bg": "и на да се от за не са със което в по е с до или при като може това",
-		"uk": "і в на не що з до та як це для у або від за при є й також він",
-	} {
+	for lang, words := range commonWords {
 		for w := range strings.FieldsSeq(words) {
 			m[w] = append(m[w], lang)
 		}
@@ -203,10 +205,6 @@ func CommonLanguages(text string) (langs []string, lead float64, words int) {
 
 // HasCommonWords reports whether CommonLanguages can detect a language.
 func HasCommonWords(lang string) bool {
-	for _, langs := range common {
-		if slices.Contains(langs, lang) {
-			return true
-		}
-	}
-	return false
+	_, ok := commonWords[lang]
+	return ok
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -15,7 +16,6 @@ type candidate struct {
 	id      int64
 	n       int
 	url     string
-	title   string
 	lang    string
 	raws    []string // words of the title, unstemmed
 	stems   []string // words of the title, stemmed
@@ -48,7 +48,7 @@ func (s *Searcher) rank(ctx context.Context, list []candidate, terms []term) err
 	for i := range list {
 		best = max(best, list[i].bm25)
 	}
-	idf := s.idf(ctx)
+	idf := &idfs{s: s, ctx: ctx}
 	for i := range list {
 		c := &list[i]
 		if best > 0 {
@@ -96,7 +96,7 @@ func cover(words, weigh []string, terms []term, match func(*term, string) bool, 
 	}
 	for j := range terms {
 		if !found[j] {
-			either += idf.ofTerm(&terms[j])
+			either += idf.of(slices.Collect(maps.Keys(terms[j].stems))...)
 		}
 	}
 	if either == 0 {
@@ -107,25 +107,18 @@ func cover(words, weigh []string, terms []term, match func(*term, string) bool, 
 
 // idfs are the inverse document frequencies of words in titles.
 type idfs struct {
-	s    *Searcher
-	ctx  context.Context
-	err  error
-	docs float64
+	s   *Searcher
+	ctx context.Context
+	err error
 }
 
-func (s *Searcher) idf(ctx context.Context) *idfs {
-	return &idfs{s: s, ctx: ctx, docs: float64(s.docs)}
-}
-
-func (f *idfs) of(stem string) float64 { return math.Log(1 + (f.docs+1)/(f.count(stem)+1)) }
-
-// ofTerm returns the frequency weight of a query word, over all its stems.
-func (f *idfs) ofTerm(t *term) float64 {
+// of returns the weight of a word by the number of titles that have one of its stems.
+func (f *idfs) of(stems ...string) float64 {
 	n := 0.0
-	for stem := range t.stems {
+	for _, stem := range stems {
 		n += f.count(stem)
 	}
-	return math.Log(1 + (f.docs+1)/(n+1))
+	return math.Log(1 + (float64(f.s.docs)+1)/(n+1))
 }
 
 // maxTitles is the most counts cached.

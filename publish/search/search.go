@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"curtsy/publish"
 	"curtsy/publish/catalog"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
@@ -98,7 +99,6 @@ type Hit struct {
 	Snippet  Snippet
 	Score    float64
 	Rank     int // from 1
-	Visit    crawllog.Ref
 }
 
 // Piece is a part of a snippet.
@@ -209,29 +209,24 @@ type wanted struct {
 	lang  string
 }
 
-// conditions returns the SQL conditions on the pages.
-func (w *wanted) conditions() (sql string, args []any) {
-	where := []string{"1"}
+// matching returns the FROM clause for all matching pages.
+func (w *wanted) matching() (sql string, args []any) {
+	switch {
+	case w.expr == "":
+		sql = `docs d WHERE 1`
+	case len(w.sites) == 0 && w.lang == "":
+		return `idx WHERE idx MATCH ?`, []any{w.expr}
+	default:
+		sql, args = `idx JOIN docs d ON d.id = idx.rowid WHERE idx MATCH ?`, []any{w.expr}
+	}
 	for _, site := range w.sites {
-		where = append(where, `(substr(d.url, 8, ?) = ? OR substr(d.url, 9, ?) = ?)`)
+		sql += ` AND (substr(d.url, 8, ?) = ? OR substr(d.url, 9, ?) = ?)`
 		args = append(args, len(site), site, len(site), site)
 	}
 	if w.lang != "" {
-		where, args = append(where, `d.lang = ?`), append(args, w.lang)
+		sql, args = sql+` AND d.lang = ?`, append(args, w.lang)
 	}
-	return strings.Join(where, " AND "), args
-}
-
-// matching returns the FROM clause for all matching pages.
-func (w *wanted) matching() (sql string, args []any) {
-	condition, args := w.conditions()
-	switch {
-	case w.expr == "":
-		return `docs d WHERE ` + condition, args
-	case len(args) == 0:
-		return `idx WHERE idx MATCH ?`, []any{w.expr}
-	}
-	return `idx JOIN docs d ON d.id = idx.rowid WHERE idx MATCH ? AND ` + condition, append([]any{w.expr}, args...)
+	return sql, args
 }
 
 // query returns the SQL query for ids and scores of candidates, given the number of documents.
@@ -252,7 +247,7 @@ func (w *wanted) query(docs int) (sql string, args []any) {
 // ask returns candidates: the best by bm25, or the first discovered.
 func (s *Searcher) ask(ctx context.Context, w wanted) (list []candidate, err error) {
 	inner, args := w.query(s.docs)
-	rows, err := s.db.QueryContext(ctx, `SELECT d.id, d.n, d.url, d.title, d.lang, d.raws, d.stems, d.last,
+	rows, err := s.db.QueryContext(ctx, `SELECT d.id, d.n, d.url, d.lang, d.raws, d.stems, d.last,
 		coalesce(l.pages, 0), -m.score
 		FROM (`+inner+`) m JOIN docs d ON d.id = m.id LEFT JOIN inlinks l ON l.name = d.name`, args...)
 	if err != nil {
@@ -262,8 +257,7 @@ func (s *Searcher) ask(ctx context.Context, w wanted) (list []candidate, err err
 	for rows.Next() {
 		var c candidate
 		var raws, stems, last string
-		if err := rows.Scan(&c.id, &c.n, &c.url, &c.title, &c.lang, &raws, &stems, &last, &c.inlinks,
-			&c.bm25); err != nil {
+		if err := rows.Scan(&c.id, &c.n, &c.url, &c.lang, &raws, &stems, &last, &c.inlinks, &c.bm25); err != nil {
 			return nil, err
 		}
 		c.raws, c.stems, c.last = strings.Fields(raws), strings.Fields(stems), strings.Fields(last)
@@ -276,14 +270,14 @@ func (s *Searcher) ask(ctx context.Context, w wanted) (list []candidate, err err
 // counts those before the last that may not.
 func (s *Searcher) hits(ctx context.Context, list []candidate, terms []term, q Query) (hits []Hit,
 	hidden int, err error) {
-	var shown []shown
+	var pages []shown
 	skip := q.Skip
 	for i := range list {
 		if len(hits) == q.Limit {
 			break
 		}
 		c := &list[i]
-		v, snippet, err := s.permitted(c)
+		v, most, err := s.permitted(c)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -296,14 +290,14 @@ func (s *Searcher) hits(ctx context.Context, list []candidate, terms []term, q Q
 			continue
 		}
 		hits = append(hits, Hit{URL: c.url, Title: v.Title, Lang: c.lang, Captured: v.At, Score: c.score,
-			Rank: q.Skip + len(hits) + 1, Visit: v.Ref()})
-		shown = append(shown, newShown(v, snippet))
+			Rank: q.Skip + len(hits) + 1})
+		pages = append(pages, shown{v, most})
 	}
-	return hits, hidden, s.snippets(ctx, hits, shown, terms)
+	return hits, hidden, s.snippets(ctx, hits, pages, terms)
 }
 
 // permitted reads the visit of a candidate, if it is still current and may be found, and how
-// much of its text may be shown.
+// long its snippet may be.
 func (s *Searcher) permitted(c *candidate) (*crawllog.Visit, int, error) {
 	visits, err := s.a.VisitsOf(uint64(c.id))
 	if err != nil {
@@ -313,5 +307,8 @@ func (s *Searcher) permitted(c *candidate) (*crawllog.Visit, int, error) {
 	if !verdict.Searchable || v.N != c.n {
 		return nil, 0, nil
 	}
-	return v, verdict.Snippet, nil
+	if verdict.Snippet == publish.NoLimit {
+		return v, snippetLength, nil
+	}
+	return v, min(verdict.Snippet, snippetLength), nil
 }

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"curtsy/htmlmeta"
-	"curtsy/publish"
 	"curtsy/storage/crawllog"
 )
 
@@ -26,13 +25,6 @@ type Snippet struct {
 type shown struct {
 	body *crawllog.Visit
 	most int // characters
-}
-
-func newShown(body *crawllog.Visit, permitted int) shown {
-	if permitted == publish.NoLimit {
-		permitted = snippetLength
-	}
-	return shown{body, min(permitted, snippetLength)}
 }
 
 // snippets reads the snippets of hits from the archive, several concurrently.

@@ -38,11 +38,7 @@ const maxWord = 64
 // stem returns the indexed form of a word from a page in a language. The script of the word
 // matters too: Latin words in a Russian page are stemmed as English.
 func stem(word, lang string) string {
-	lang = stemLanguage(word, lang)
-	if lang == "" && isPlainWord(word) {
-		return cutWord(word)
-	}
-	return cutWord(fold(stemIn(word, lang)))
+	return cutWord(fold(stemIn(word, stemLanguage(word, lang))))
 }
 
 // stemLanguage returns the language whose stemmer is used for a word; "": none.
@@ -96,26 +92,13 @@ func stemIn(word, lang string) string {
 	return word
 }
 
-// isPlainWord reports whether a word is ASCII, so that fold leaves it unchanged.
-func isPlainWord(word string) bool {
-	for i := range len(word) {
-		if word[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
 var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ı", "i", "þ", "th",
 	"ð", "d", "ς", "σ")
 
 // fold removes accents, except from Cyrillic letters, where й is not и.
 func fold(word string) string {
-	if isPlainWord(word) {
-		return word
-	}
-	if r, _ := utf8.DecodeRuneInString(word); !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Arabic,
-		unicode.Hebrew) {
+	r, _ := utf8.DecodeRuneInString(word)
+	if isASCII(word) || !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Arabic, unicode.Hebrew) {
 		return word
 	}
 	var b strings.Builder
@@ -127,13 +110,14 @@ func fold(word string) string {
 	return letters.Replace(b.String())
 }
 
+func isASCII(word string) bool {
+	return !strings.ContainsFunc(word, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// cutWord shortens a word, which is valid UTF-8.
 func cutWord(word string) string {
 	if len(word) <= maxWord {
 		return word
 	}
-	n := maxWord
-	for n > 0 && !utf8.RuneStart(word[n]) {
-		n--
-	}
-	return word[:n]
+	return strings.ToValidUTF8(word[:maxWord], "")
 }

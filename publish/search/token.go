@@ -84,35 +84,24 @@ func (t *tokenizer) run(text string, from int, give func(token)) int {
 	t.buf = t.buf[:0]
 	i, plain := from, true
 	cyrillic := false
+letters:
 	for i < len(text) {
-		c := text[i]
-		if low := lowerOf[c]; low != 0 && !t.turkish {
-			t.buf = append(t.buf, low)
+		switch c := text[i]; {
+		case lowerOf[c] != 0 && !(t.turkish && c == 'I'):
+			t.buf = append(t.buf, lowerOf[c])
 			i++
 			continue
-		}
-		if c < utf8.RuneSelf {
-			if c == '\'' && cyrillic && apostrophe(text[i+1:]) {
-				t.buf, plain = append(t.buf, "ʼ"...), false
-				i++
-				continue
-			}
-			if lowerOf[c] == 0 {
-				break
-			}
-			if c == 'I' { // Turkish
-				t.buf, plain = append(t.buf, "ı"...), false
-			} else {
-				t.buf = append(t.buf, lowerOf[c])
-			}
-			i++
-			continue
+		case c < utf8.RuneSelf && c != 'I' && !cyrillic:
+			break letters
 		}
 		r, n := utf8.DecodeRuneInString(text[i:])
-		if (r == '’' || r == 'ʼ') && cyrillic && apostrophe(text[i+n:]) {
+		switch {
+		case cyrillic && (r == '\'' || r == '’' || r == 'ʼ') && apostrophe(text[i+n:]):
 			r = 'ʼ'
-		} else if !isWordRune(r) || isUnspaced(r) {
-			break
+		case r == 'I': // Turkish
+			r = 'ı'
+		case !isWordRune(r), isUnspaced(r):
+			break letters
 		}
 		plain = false
 		cyrillic = unicode.Is(unicode.Cyrillic, r)
