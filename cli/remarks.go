@@ -127,7 +127,7 @@ func needed(a *opened) ([]string, error) {
 		}
 		return nil
 	})
-	if err != nil || len(hosts) == 0 {
+	if err != nil || len(hosts) == 0 || a.config.Scope.Requisites == "any" { // frames are not fetched then either
 		return nil, err
 	}
 	all := 0

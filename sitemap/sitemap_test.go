@@ -125,6 +125,7 @@ func TestRead(t *testing.T) {
 		{"RSS 2.0 with atom:link", `<rss><channel><atom:link href="http://h/feed"/><item><atom:link href="http://h/no"/><link>http://h/a</link></item></channel></rss>`, "http://h/a", "rss"},
 		{"RSS 1.0", `<rdf:RDF xmlns:rdf="x"><channel rdf:about="http://h/"><link>http://h/</link></channel><item rdf:about="http://h/a"><title>t</title><link>http://h/a</link><dc:date>2005-01-01</dc:date></item></rdf:RDF>`, "http://h/a", "rss"},
 		{"Atom 1.0", `<feed xmlns="http://www.w3.org/2005/Atom"><link href="http://h/"/><entry><link rel="edit" href="http://h/e"/><link rel="alternate" href="http://h/a"/><updated>2003-12-13T18:30:02Z</updated></entry><entry><link href="/b"/></entry></feed>`, "http://h/a http://h/b", "atom"},
+		{"Atom with xml:base", `<feed xml:base="http://h/base/"><entry xml:base="sub/"><link href="e1"/></entry><entry><link href="e2"/></entry><entry><link xml:base="/x/" href="e3"/></entry></feed>`, "http://h/base/sub/e1 http://h/base/e2 http://h/x/e3", "atom"},
 		{"Atom 0.3", `<feed version="0.3" xmlns="http://purl.org/atom/ns#"><entry><link rel="alternate" type="text/html" href="http://h/a"/><modified>2003-12-13T18:30:02Z</modified></entry></feed>`, "http://h/a", "atom"},
 		{"UTF-16", encoded("<?xml version='1.0' encoding='UTF-16'?><urlset><url><loc>http://h/ж</loc></url></urlset>",
 			unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewEncoder()), "http://h/%D0%B6", "urlset"},

@@ -2,6 +2,8 @@ package sitemap
 
 import (
 	"bufio"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -127,13 +129,30 @@ func (x *xmlReader) startInEntry(t token) bool {
 	case t.name != "link" || x.in.attr(t, "href") == "" || !x.direct():
 	case x.s.sum.Kind == Atom:
 		if rel := x.in.attr(t, "rel"); !x.complete && (rel == "" || rel == "alternate") {
-			x.entry.Loc, x.complete = x.in.attr(t, "href"), true
+			x.entry.Loc, x.complete = x.based(t, x.in.attr(t, "href")), true
 		}
 	case x.s.sum.Kind == URLSet && strings.EqualFold(x.in.attr(t, "rel"), "alternate"):
 		e := Entry{Loc: x.in.attr(t, "href"), Priority: -1, Alternate: true}
 		return x.s.add(e, false)
 	}
 	return true
+}
+
+// based resolves a reference against the xml:base of its element and of those around it (RFC 4287 §2).
+func (x *xmlReader) based(t token, ref string) string {
+	at, err := url.Parse(x.s.base.String())
+	given := false
+	for _, el := range append(slices.Clip(x.stack), t) {
+		base, bad := url.Parse(strings.TrimSpace(x.in.attr(el, "xml:base")))
+		if err == nil && bad == nil && *base != (url.URL{}) {
+			at, given = at.ResolveReference(base), true
+		}
+	}
+	to, bad := url.Parse(strings.TrimSpace(ref))
+	if !given || bad != nil {
+		return ref
+	}
+	return at.ResolveReference(to).String()
 }
 
 // direct reports whether the innermost open element is the entry itself.
