@@ -98,6 +98,9 @@ func Rewrite(p Page, o Rewriting) Rewritten {
 			r.known = p.Tags
 		}
 		w.page(body, code, asXML || kind == XML)
+	case kind == XML:
+		w.src, w.code, w.xml = body, code, true
+		w.styleInstructions()
 	}
 	out := Rewritten{Body: p.Body, Kind: kind, NeedsHTTP: w.needs, Scripted: w.scripted, Partial: w.partial}
 	if w.changed && !w.partial {
@@ -111,7 +114,7 @@ func Rewrite(p Page, o Rewriting) Rewritten {
 }
 
 // isSVG reports whether an XML document is an SVG image. In other XML, such as feeds and
-// sitemaps, references are data and are not changed.
+// sitemaps, references are data and are not changed, except those to style sheets in the prolog.
 func isSVG(body []byte) bool { return XMLRoot(body) == "svg" }
 
 // XMLRoot returns the local name of an XML document's root element, after comments, processing

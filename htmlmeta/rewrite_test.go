@@ -182,6 +182,11 @@ func TestRewriteOfStyleInstructions(t *testing.T) {
 		1); got != want {
 		t.Errorf("xhtml: %s", got)
 	}
+	// In other XML only these are references that a browser follows.
+	feed := `<?xml-stylesheet type="text/xsl" href="/a.xsl"?><rss><channel><link>http://h/x</link><a href="/b"/></channel></rss>`
+	if got, want := rewriteAs("application/rss+xml", feed), strings.Replace(feed, "/a.xsl", "L/a.xsl", 1); got != want {
+		t.Errorf("feed: %s", got)
+	}
 }
 
 func TestRewriteKeepsWhatTheHeaderAsksOfRobots(t *testing.T) {

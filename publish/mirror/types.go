@@ -40,6 +40,7 @@ var extensions = map[string][]string{
 	"application/rss+xml": {".rss", ".xml"}, "application/atom+xml": {".atom", ".xml"},
 	"application/rdf+xml":                   {".rdf", ".xml"},
 	"application/opensearchdescription+xml": {".xml", ".osdx"}, "application/xslt+xml": {".xsl", ".xslt", ".xml"},
+	"text/xsl": {".xsl", ".xslt", ".xml"},
 	"text/csv": {".csv"}, "text/calendar": {".ics"}, "text/vtt": {".vtt"}, "text/markdown": {".md", ".markdown"},
 	"application/pdf": {".pdf"},
 	"image/png":       append([]string{".png"}, pictures...), "image/jpeg": append([]string{".jpg"}, pictures...),
