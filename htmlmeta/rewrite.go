@@ -24,7 +24,6 @@ type Reference struct {
 	Link
 	Text     string // as written, with entities and escapes decoded
 	Fragment string // with its '#', or ""
-	Plain    bool   // relative to the page's own URL: see Rewriting.Known
 }
 
 // Rewriting are the options of Rewrite.
@@ -32,10 +31,6 @@ type Rewriting struct {
 	// Ref decides about a reference. The new text must be ASCII without blanks, quotes,
 	// parentheses and commas.
 	Ref func(Reference) (Change, string)
-	// Known, if not nil, is called before Ref for attributes that hold a single reference in
-	// unescaped ASCII, relative to the page's own URL. If it knows that Ref would return Local,
-	// it returns the new reference, or "" if that is the same.
-	Known func(ref []byte, kind LinkKind) (to string, ok bool)
 	// Head is inserted at the beginning of the head, also of srcdoc documents.
 	Head string
 	// NoTranslate puts translate="no" on the html element.
@@ -84,7 +79,7 @@ func Rewrite(p Page, o Rewriting) Rewritten {
 		body = decodeAll(code, body)
 	}
 	kind, asXML := kindOf(p.Header, body)
-	w := &rewriter{r: r, o: o, byHeader: code, header: p.Header, home: p.URL}
+	w := &rewriter{r: r, o: o, byHeader: code, header: p.Header}
 	if o.Room != nil {
 		w.out = (*o.Room)[:0]
 	}
@@ -129,7 +124,6 @@ func XMLRoot(body []byte) string {
 type rewriter struct {
 	r        *reader
 	o        Rewriting
-	home     weburl.URL // the page's URL, for which Known may be called
 	src, out []byte
 	last     int // offset up to which src is copied
 	changed  bool
@@ -215,9 +209,7 @@ func (w *rewriter) ref(text string, l Link) (Change, string) {
 		return Leave, ""
 	}
 	l.URL = u
-	plain := w.o.Known != nil && ref == text && bare != "" && bare[0] != '?' && isASCII(bare) &&
-		w.r.links.base == w.home
-	return w.o.Ref(Reference{Link: l, Text: text, Fragment: fragment, Plain: plain})
+	return w.o.Ref(Reference{Link: l, Text: text, Fragment: fragment})
 }
 
 // KindOf says how Read and Rewrite treat a response: by its Content-Type or, if that says

@@ -51,9 +51,6 @@ func (w *rewriter) attribute(t *tag, a *attr, f form, l Link) Change {
 	if f == linkHref {
 		l.Kind = linkKind(l.Rel, strings.ToLower(w.named(t, "as")))
 	}
-	if (f == oneURL || f == linkHref) && l.Tag != "use" && w.known(a, l.Kind) {
-		return Local
-	}
 	text := w.value(a)
 	switch f {
 	case background, handler, choice:
@@ -84,27 +81,6 @@ func (w *rewriter) attribute(t *tag, a *attr, f form, l Link) Change {
 		w.archives(t, a, text, l)
 	}
 	return Leave
-}
-
-// known rewrites an attribute by Rewriting.Known; false if that does not know it.
-func (w *rewriter) known(a *attr, kind LinkKind) bool {
-	if w.o.Known == nil || kind == Alternate || w.r.links.base != w.home || w.stopped() {
-		return false
-	}
-	ref := a.value.of(w.src)
-	for _, c := range ref {
-		if c < ' ' || c >= 0x80 || c == '&' {
-			return false
-		}
-	}
-	if len(ref) == 0 || ref[len(ref)-1] == ' ' {
-		return false
-	}
-	to, ok := w.o.Known(ref, kind)
-	if to != "" {
-		w.putRef(a, to, true)
-	}
-	return ok
 }
 
 // named returns the value of another attribute of the tag.

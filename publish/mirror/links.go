@@ -12,7 +12,6 @@ type linker struct {
 	s     *site
 	from  *entry
 	notes *notes
-	near  *nearby        // nil: no cache
 	noted map[noted]bool // what was already noted for this page
 }
 
@@ -34,7 +33,7 @@ func (l *linker) ref(r htmlmeta.Reference) (htmlmeta.Change, string) {
 		j := l.s.index(r.URL.InPage(route))
 		switch {
 		case l.s.routes && j >= 0 && l.s.list[j].state == kept: // "#/" is the page that holds the routes
-			i, r.Text, r.Fragment, r.Plain = j, part, part, false
+			i, r.Text, r.Fragment = j, part, part
 		case strings.HasPrefix(r.Text, "#"):
 			return htmlmeta.Leave, ""
 		}
@@ -49,9 +48,6 @@ func (l *linker) ref(r htmlmeta.Reference) (htmlmeta.Change, string) {
 			return htmlmeta.Silent, r.URL.String() + r.Fragment
 		}
 		return live(r)
-	}
-	if r.Plain && l.near != nil {
-		l.near.keep(r, to, relative(l.from.file, to.file), l.s.list[i].part())
 	}
 	part = encodeFragment(part)
 	if to == l.from && part != "" && r.Kind == htmlmeta.Navigation && r.Tag != "meta" {

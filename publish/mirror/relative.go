@@ -72,7 +72,7 @@ var inFragment = func() (t [256]bool) {
 	return
 }()
 
-func plainFragment[T string | []byte](s T) bool {
+func plainFragment(s string) bool {
 	for i := range len(s) {
 		if !inFragment[s[i]] {
 			return false

@@ -37,7 +37,6 @@ type writer struct {
 	strict bool
 
 	spare   chan *buffers // not in use
-	nearbys nearbys
 	sprites sprites
 }
 
@@ -233,10 +232,9 @@ func (w *writer) rewrite(e *entry) error {
 			h.Set("Content-Type", crawllog.TypeRendered)
 		}
 	}
-	l := &linker{s: w.s, from: e, notes: w.notes, near: w.nearbys.take(e)}
-	defer w.nearbys.give(l.near)
+	l := &linker{s: w.s, from: e, notes: w.notes}
 	out := w.s.o.rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ()), Body: body, Tags: tags},
-		htmlmeta.Rewriting{Ref: l.ref, Known: l.known, Room: &use.out, NoTranslate: e.fixed, Inline: w.sprite,
+		htmlmeta.Rewriting{Ref: l.ref, Room: &use.out, NoTranslate: e.fixed, Inline: w.sprite,
 			Policy: w.s.policy(still), Script: linkScript(e, still)})
 	if !still {
 		w.noteNeeds(e, out.NeedsHTTP)
