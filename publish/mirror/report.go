@@ -141,7 +141,7 @@ func pages(b *bufio.Writer, s *site, r *row) {
 			b.WriteString("<br>")
 		}
 		href := p
-		if j := s.indexOf(p); j >= 0 {
+		if j, known := s.at[p]; known {
 			href = encodePath(s.list[j].file)
 		}
 		fmt.Fprintf(b, `<a href="%s">%s</a>`, visible(href), visible(p))
