@@ -2,8 +2,8 @@ package mirror
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/text/unicode/norm"
 
 	"curtsy/htmlmeta"
@@ -52,12 +53,9 @@ func Check(ctx context.Context, out string, o Options) (*Report, error) {
 	}
 	defer root.Close()
 	o.defaults()
-	m, err := readMap(root)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", out, ErrNotOurs)
-	}
+	m, err := mapIn(root, out)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", out, MapFile, err)
+		return nil, err
 	}
 	c := &checker{root: root, m: m, files: map[string]bool{}, pages: map[string]bool{},
 		stubs: map[string]bool{}, raw: map[string]bool{}, held: newHeld(), o: &o,
@@ -179,30 +177,20 @@ func (c *checker) mapped() {
 }
 
 func (c *checker) readAll(ctx context.Context) error {
-	var next atomic.Int64
-	var readers sync.WaitGroup
-	var failure atomic.Pointer[error]
-	for range runtime.GOMAXPROCS(0) {
-		readers.Go(func() {
-			for ctx.Err() == nil && failure.Load() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(c.names) {
-					return
-				}
-				if err := c.read(c.names[i]); err != nil {
-					failure.Store(&err)
-				}
-				if i%64 == 0 || i == len(c.names)-1 {
-					c.o.Watch(Progress{Step: "check", Done: i + 1, Total: len(c.names)})
-				}
+	all, running := errgroup.WithContext(ctx)
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i, name := range c.names {
+		if running.Err() != nil {
+			break
+		}
+		all.Go(func() error {
+			if i%64 == 0 || i == len(c.names)-1 {
+				defer c.o.Watch(Progress{Step: "check", Done: i + 1, Total: len(c.names)})
 			}
+			return c.read(name)
 		})
 	}
-	readers.Wait()
-	if err := failure.Load(); err != nil {
-		return *err
-	}
-	return ctx.Err()
+	return cmp.Or(all.Wait(), ctx.Err())
 }
 
 // read checks the references in a file.

@@ -12,9 +12,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"curtsy/htmlmeta"
 	"curtsy/publish"
@@ -56,27 +57,21 @@ func (w *writer) writeAll(ctx context.Context) error {
 		order[i] = int32(i)
 	}
 	slices.SortFunc(order, func(i, j int32) int { return cmp.Compare(w.s.list[i].urlID, w.s.list[j].urlID) })
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range workers() {
-		all.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(w.s.list) {
-					return
-				}
-				if err := w.guarded(&w.s.list[order[i]]); err != nil {
-					cancel(err)
-					return
-				}
-				w.progress()
+	all, running := errgroup.WithContext(ctx)
+	all.SetLimit(workers())
+	for _, i := range order {
+		if running.Err() != nil {
+			break
+		}
+		all.Go(func() error {
+			if err := w.guarded(&w.s.list[i]); err != nil {
+				return err
 			}
+			w.progress()
+			return nil
 		})
 	}
-	all.Wait()
-	return context.Cause(ctx)
+	return cmp.Or(all.Wait(), context.Cause(ctx))
 }
 
 func (w *writer) progress() {
