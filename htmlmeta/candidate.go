@@ -75,7 +75,7 @@ func (s *linkSet) speculate(text string, l Link) {
 		return
 	}
 	l.Kind = Speculative
-	absolute := hasPrefixOf(text, "http://") || hasPrefixOf(text, "https://") || strings.HasPrefix(text, "//")
+	absolute := hasPrefixFold(text, "http://") || hasPrefixFold(text, "https://") || strings.HasPrefix(text, "//")
 	if absolute {
 		if u, err := s.resolve(text); err == nil && u.Origin() == s.base.Origin() {
 			s.speculative++
@@ -154,7 +154,8 @@ func isNoURL(src []byte, ref scriptRef) bool {
 	if bytes.HasSuffix(before, []byte("null,")) && bytes.Contains(before, []byte("createElement(")) {
 		return true // React: the text of an element
 	}
-	module := strings.HasSuffix(ref.text[:indexByteOrLen(ref.text, '?')], "js") || strings.HasPrefix(ref.text, "./")
+	name, _, _ := strings.Cut(ref.text, "?")
+	module := strings.HasSuffix(name, "js") || strings.HasPrefix(ref.text, "./")
 	return module && bytes.HasPrefix(behind, []byte(":")) && (bytes.HasSuffix(before, []byte("{")) ||
 		bytes.HasSuffix(before, []byte(",")))
 }

@@ -3,6 +3,7 @@ package htmlmeta
 import (
 	"hash/maphash"
 	"strings"
+	"unicode/utf8"
 
 	"curtsy/internal/weburl"
 )
@@ -147,12 +148,7 @@ func foreignScheme(ref string) bool {
 }
 
 func isASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
 // nofollow reports whether a rel asks not to follow the link.
@@ -254,12 +250,15 @@ func (s *linkSet) addNode(n *node, r *reader) {
 			l.Kind = linkKind(rel, strings.ToLower(n.attr("as")))
 			l.Feed = isFeedType(n.attr("type"))
 			s.add(a.value, l)
-			if whole, lean := strings.CutSuffix(a.value, ".lean.js"); lean { // VitePress: the page as its router loads it
-				l.Kind = Speculative
+			if whole, lean := strings.CutSuffix(a.value, ".lean.js"); lean {
+				l.Kind = Speculative // VitePress: the page as its router loads it
 				s.add(whole+".js", l)
 			}
 		case srcset:
-			s.addCandidates(a.value, l)
+			eachCandidate(a.value, func(url span) bool {
+				s.add(a.value[url.from:url.to], l)
+				return !s.capped
+			})
 		case cssStyle:
 			s.addCSS([]byte(a.value), l)
 		case document:
@@ -267,7 +266,9 @@ func (s *linkSet) addNode(n *node, r *reader) {
 		case refresh:
 			s.addRefresh(n, a.value, l)
 		case param:
-			s.addParam(n, a.value, l)
+			if isURLParam(n.attr("name")) {
+				s.add(a.value, l)
+			}
 		case archives:
 			s.addArchives(n, a.value, l)
 		}
@@ -285,13 +286,6 @@ func (s *linkSet) addFormPage(n *node, action string, l Link) {
 	if action, _, _ = strings.Cut(action, "?"); action != "" {
 		s.add(action, l)
 	}
-}
-
-func (s *linkSet) addCandidates(v string, l Link) {
-	eachCandidate(v, func(url span) bool {
-		s.add(v[url.from:url.to], l)
-		return !s.capped
-	})
 }
 
 // addCSS adds the references of CSS. If l.Attr is "", it is set for each reference.
@@ -318,13 +312,6 @@ func (s *linkSet) addRefresh(n *node, v string, l Link) {
 	}
 	if url, ok := parseRefresh(v); ok {
 		s.add(v[url.from:url.to], l)
-	}
-}
-
-// addParam adds a param of an object or applet whose name says that it is a URL.
-func (s *linkSet) addParam(n *node, v string, l Link) {
-	if isURLParam(n.attr("name")) {
-		s.add(v, l)
 	}
 }
 

@@ -73,12 +73,7 @@ func Rewrite(p Page, o Rewriting) Rewritten {
 	r := readers.Get().(*reader)
 	defer r.free()
 	r.links.base = p.URL
-	code := codeByHeader(p.Header, p.Body)
-	body := p.Body
-	if code.wide() {
-		body = decodeAll(code, body)
-	}
-	kind, asXML := kindOf(p.Header, body)
+	code, body, kind, asXML := textAndKind(p)
 	w := &rewriter{r: r, o: o, byHeader: code, header: p.Header}
 	if o.Room != nil {
 		w.out = (*o.Room)[:0]
@@ -196,8 +191,7 @@ func (w *rewriter) ref(text string, l Link) (Change, string) {
 		return Leave, ""
 	}
 	ref := trimRef(text)
-	i := indexByteOrLen(ref, '#')
-	bare, fragment := ref[:i], ref[i:]
+	bare, fragment := cutFragment(ref)
 	if bare == "" && !w.hasBase && !(l.Kind == Navigation && weburl.IsRoute(fragment)) || foreignScheme(bare) {
 		return Leave, ""
 	}
@@ -212,6 +206,12 @@ func (w *rewriter) ref(text string, l Link) (Change, string) {
 	return w.o.Ref(Reference{Link: l, Text: text, Fragment: fragment})
 }
 
+// cutFragment splits off the fragment, which keeps its '#'.
+func cutFragment(ref string) (bare, fragment string) {
+	bare, _, _ = strings.Cut(ref, "#")
+	return bare, ref[len(bare):]
+}
+
 // KindOf says how Read and Rewrite treat a response: by its Content-Type or, if that says
 // nothing, by the beginning of its body.
 func KindOf(h http.Header, body []byte) Kind {
@@ -219,24 +219,7 @@ func KindOf(h http.Header, body []byte) Kind {
 	return kind
 }
 
-func trimRef(s string) string {
-	for s != "" && s[0] <= ' ' {
-		s = s[1:]
-	}
-	for s != "" && s[len(s)-1] <= ' ' {
-		s = s[:len(s)-1]
-	}
-	return s
-}
-
-func indexByteOrLen(s string, c byte) int {
-	for i := 0; i < len(s); i++ {
-		if s[i] == c {
-			return i
-		}
-	}
-	return len(s)
-}
+func trimRef(s string) string { return strings.TrimFunc(s, func(r rune) bool { return r <= ' ' }) }
 
 // encodeAll encodes text that was decoded as a whole into its charset again, with the byte
 // order mark of the original.

@@ -70,7 +70,7 @@ func prologEnd(src []byte) int {
 		}
 		rest := src[at:]
 		switch {
-		case len(rest) > 9 && equalFold(rest[:9], "<!doctype"):
+		case len(rest) > 9 && hasPrefixFold(rest, "<!doctype"):
 			i := bytes.IndexByte(rest, '>')
 			if i < 0 {
 				return end
@@ -222,13 +222,13 @@ func (w *rewriter) tag(s *scanner) {
 func (w *rewriter) head(t *tag) {
 	name := t.name.of(w.src)
 	switch {
-	case len(name) == 4 && equalFold(name, "html"):
+	case equalFold(name, "html"):
 		if w.o.NoTranslate && !w.html {
 			w.noTranslate(t)
 		}
 		w.html = true
 		return
-	case len(name) == 4 && equalFold(name, "head"):
+	case equalFold(name, "head"):
 		switch {
 		case w.front == "":
 		case w.xml && t.selfEnd:
@@ -309,7 +309,7 @@ func (w *rewriter) close() {
 }
 
 func (w *rewriter) endTag(t *tag) {
-	if name := t.name.of(w.src); len(name) == 4 && equalFold(name, "body") {
+	if name := t.name.of(w.src); equalFold(name, "body") {
 		w.spriteEnd(t.all.from)
 	}
 }
@@ -336,7 +336,7 @@ func (w *rewriter) withBlank(a *attr) span {
 }
 
 func isName(src []byte, a *attr, name string) bool {
-	return a.name.to-a.name.from == len(name) && equalFold(a.name.of(src), name)
+	return equalFold(a.name.of(src), name)
 }
 
 // value returns an attribute's value, decoded.

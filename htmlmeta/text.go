@@ -158,19 +158,19 @@ func (t *textRules) element(what role) textElement {
 
 // addAttribute applies an attribute of an element.
 func addAttribute[T string | []byte](t *textRules, el *textElement, name, value T) {
-	switch n := len(name); {
-	case n == 4 && equalFold(name, "role"):
+	switch {
+	case equalFold(name, "role"):
 		switch strings.ToLower(string(value)) {
 		case "navigation", "banner", "contentinfo", "search", "complementary":
 			el.never = el.never || t.frugal && t.main == 0
 		case "main":
 			el.main = true
 		}
-	case n == 6 && equalFold(name, "hidden"):
+	case equalFold(name, "hidden"):
 		el.never = true
-	case n == 11 && equalFold(name, "aria-hidden"):
+	case equalFold(name, "aria-hidden"):
 		el.never = el.never || strings.EqualFold(string(value), "true")
-	case n == 14 && equalFold(name, "data-nosnippet"):
+	case equalFold(name, "data-nosnippet"):
 		el.quiet = true
 	}
 }
@@ -303,7 +303,7 @@ func (t *textReader) close(tag *tag) { t.closeNamed(tag.name.of(t.src)) }
 
 func (t *textReader) closeNamed(name []byte) {
 	for i := len(t.stack) - 1; i >= 0; i-- {
-		if el := &t.stack[i]; len(el.name) == len(name) && equalFold(name, el.name) {
+		if el := &t.stack[i]; equalFold(name, el.name) {
 			t.pop(i)
 			return
 		}
