@@ -16,27 +16,23 @@ const maxSpeculative = 200
 const maxCandidate = 300
 
 // candidateTypes are the file extensions of candidates.
-var candidateTypes = func() map[string]bool {
-	set := map[string]bool{}
-	for _, ext := range strings.Fields("html htm js mjs json css svg wasm png jpg jpeg gif webp avif ico " +
-		"woff woff2 ttf otf") {
-		set["."+ext] = true
-	}
-	return set
-}()
+var candidateTypes = setOf(`.html .htm .js .mjs .json .css .svg .wasm .png .jpg .jpeg .gif .webp .avif .ico
+	.woff .woff2 .ttf .otf`)
 
 // unfetched are file names in the scripts of generators and libraries that no page loads under
 // that name: build files (Next.js), names appended to another path (SvelteKit, Material for
 // MkDocs; see addRouterData), symbols (React), an index of version 6 (Storybook), lists of
 // parts (Prism).
-var unfetched = func() map[string]bool {
+var unfetched = setOf(`_devPagesManifest.json _devMiddlewareManifest.json
+	_clientMiddlewareManifest.js __data.json versions.json react.test.json stories.json prism-core.js`)
+
+func setOf(words string) map[string]bool {
 	set := map[string]bool{}
-	for _, name := range strings.Fields(`_devPagesManifest.json _devMiddlewareManifest.json
-		_clientMiddlewareManifest.js __data.json versions.json react.test.json stories.json prism-core.js`) {
-		set[name] = true
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
 	}
 	return set
-}()
+}
 
 // isCandidate reports whether a string literal of a script looks like a file name: it has one
 // of the extensions and no characters that paths do not have.

@@ -52,9 +52,7 @@ func isBackground(v string) bool { return !strings.Contains(v, "(") && isCandida
 // isChoice reports whether the value of an option is a URL, as in a navigation menu.
 func isChoice(v string) bool {
 	bare, _, _ := strings.Cut(v, "?")
-	plain := strings.HasPrefix(v, "/") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") ||
-		hasPrefixFold(v, "http://") || hasPrefixFold(v, "https://")
-	return (plain && len(v) > 1 || strings.HasSuffix(bare, ".html") || strings.HasSuffix(bare, ".htm")) &&
+	return (isSpecifier(v) && len(v) > 1 || strings.HasSuffix(bare, ".html") || strings.HasSuffix(bare, ".htm")) &&
 		!strings.ContainsAny(v, " <>{}")
 }
 
