@@ -240,7 +240,7 @@ func (in *inliner) replace(e *entry) error {
 	}
 	body, err := in.page(e)
 	if errors.Is(err, errInternal) { // keep the page and its parts as separate files
-		in.w.notes.add(cutOff, e.url.String(), err.Error(), e.url.String())
+		in.w.incomplete(e, err.Error())
 		in.failed = true
 		return nil
 	}

@@ -13,14 +13,13 @@ func (s *site) nameAll() {
 	s.pages = newNameSet()
 	for i := range s.list {
 		e := &s.list[i]
-		switch {
-		case e.state == kept:
-			e.file = s.inURL(e, candidate(e.url, s.isOwn(e.url), e.typ()))
-		case e.state == moved && e.final >= 0:
-			e.file = s.inURL(e, candidate(e.url, s.isOwn(e.url), typeHTML))
-		default:
+		typ := e.typ()
+		if e.state == moved && e.final >= 0 {
+			typ = typeHTML
+		} else if e.state != kept {
 			continue
 		}
+		e.file = s.inURL(e, candidate(e.url, s.isOwn(e.url), typ))
 		n.addDirs(e.file)
 	}
 	for _, pass := range []state{kept, moved} {
