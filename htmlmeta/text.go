@@ -116,7 +116,7 @@ const (
 	isMain
 	isHead
 	isLoose // ended by another element of its name
-	isQuiet // its content is not shown in results (Yandex)
+	isQuiet // its content is not shown in results (data-nosnippet, or Yandex's <noindex>)
 )
 
 var roleOf = func() map[string]role {
@@ -149,30 +149,36 @@ type textRules struct {
 	main   int  // number of open elements with the main text
 }
 
-// element returns the properties of an element with a role.
-func (t *textRules) element(what role) textElement {
-	beside := what&isAside != 0 || what&isMargin != 0 && t.main == 0
-	return textElement{block: what&isBlock != 0, main: what&isMain != 0, head: what&isHead != 0,
-		quiet: what&isQuiet != 0, never: what&isNever != 0 || t.frugal && beside}
+// here returns what an element with a role means at this place.
+func (t *textRules) here(what role) role {
+	if t.frugal && (what&isAside != 0 || what&isMargin != 0 && t.main == 0) {
+		what |= isNever
+	}
+	return what
 }
 
-// addAttribute applies an attribute of an element.
-func addAttribute[T string | []byte](t *textRules, el *textElement, name, value T) {
+// withAttribute adds what an attribute of an element means.
+func withAttribute[T string | []byte](t *textRules, what role, name, value T) role {
 	switch {
 	case equalFold(name, "role"):
 		switch strings.ToLower(string(value)) {
 		case "navigation", "banner", "contentinfo", "search", "complementary":
-			el.never = el.never || t.frugal && t.main == 0
+			if t.frugal && t.main == 0 {
+				return what | isNever
+			}
 		case "main":
-			el.main = true
+			return what | isMain
 		}
 	case equalFold(name, "hidden"):
-		el.never = true
+		return what | isNever
 	case equalFold(name, "aria-hidden"):
-		el.never = el.never || strings.EqualFold(string(value), "true")
+		if strings.EqualFold(string(value), "true") {
+			return what | isNever
+		}
 	case equalFold(name, "data-nosnippet"):
-		el.quiet = true
+		return what | isQuiet
 	}
+	return what
 }
 
 // textReader tracks open elements and collects the text.
@@ -197,12 +203,8 @@ type textReader struct {
 
 // textElement is an open element that affects the text.
 type textElement struct {
-	name  string
-	never bool
-	main  bool
-	head  bool
-	quiet bool // data-nosnippet, or Yandex's <noindex>
-	block bool
+	name string
+	what role
 }
 
 func (t *textReader) read(xml bool) {
@@ -253,15 +255,14 @@ func (t *textReader) open(tag *tag) {
 		t.stack[n-1].name == "p") {
 		t.pop(n - 1)
 	}
-	el := t.element(what)
+	what = t.here(what)
 	for i := range tag.attrs {
-		addAttribute(&t.textRules, &el, tag.attrs[i].name.of(t.src), tag.attrs[i].value.of(t.src))
+		what = withAttribute(&t.textRules, what, tag.attrs[i].name.of(t.src), tag.attrs[i].value.of(t.src))
 	}
-	if what == 0 && !el.never && !el.main && !el.quiet || tag.selfEnd && t.never > 0 || len(t.stack) == maxOpen {
+	if what == 0 || tag.selfEnd && t.never > 0 || len(t.stack) == maxOpen {
 		return
 	}
-	el.name = strings.ToLower(string(raw))
-	t.push(el)
+	t.push(textElement{strings.ToLower(string(raw)), what})
 }
 
 // maxOpen is the most open elements tracked.
@@ -269,20 +270,20 @@ const maxOpen = 512
 
 func (t *textReader) push(el textElement) {
 	t.stack = append(t.stack, el)
-	t.count(el, 1)
+	t.count(el.what, 1)
 }
 
-func (t *textReader) count(el textElement, by int) {
-	if el.never {
+func (t *textReader) count(what role, by int) {
+	if what&isNever != 0 {
 		t.never += by
 	}
-	if el.main {
+	if what&isMain != 0 {
 		t.main += by
 	}
-	if el.head {
+	if what&isHead != 0 {
 		t.heads += by
 	}
-	if el.quiet {
+	if what&isQuiet != 0 {
 		t.hidden += by
 	}
 }
@@ -290,10 +291,10 @@ func (t *textReader) count(el textElement, by int) {
 // pop closes the elements from n on.
 func (t *textReader) pop(n int) {
 	for _, el := range t.stack[n:] {
-		if el.block {
+		if el.what&isBlock != 0 {
 			t.flush()
 		}
-		t.count(el, -1)
+		t.count(el.what, -1)
 	}
 	t.stack = t.stack[:n]
 }
@@ -342,7 +343,7 @@ func (t *textReader) comment(b []byte) {
 	switch {
 	case len(b) > len("<!--/noindex-->"):
 	case strings.EqualFold(string(b), "<!--noindex-->") && len(t.stack) < maxOpen:
-		t.push(textElement{name: "noindex", quiet: true})
+		t.push(textElement{"noindex", isQuiet})
 	case strings.EqualFold(string(b), "<!--/noindex-->"):
 		t.closeNamed([]byte("noindex"))
 	}
