@@ -93,8 +93,7 @@ func (e *elements) wanted(s *scanner) bool {
 	case tagMeta:
 		return e.templates == 0 && len(t.attrs) > 0
 	case tagBase:
-		_, ok := t.get(attrHref)
-		ok = ok && !e.hasBase && e.templates == 0
+		ok := t.has(attrHref) && !e.hasBase && e.templates == 0
 		e.hasBase = e.hasBase || ok
 		return ok
 	case tagTitle:
@@ -116,8 +115,7 @@ func (e *elements) wanted(s *scanner) bool {
 // anyNew reports whether a tag has a reference that was not seen before.
 func (e *elements) anyNew(src []byte, t *tag) bool {
 	any, row := false, &placeOf[t.id]
-	rel, _ := t.get(attrRel)
-	nofollow := mayForbid(rel.of(src))
+	nofollow := mayForbid(t.first(attrRel).of(src))
 	for i := range t.attrs {
 		p := row[t.attrs[i].id]
 		if p == 0 {

@@ -40,10 +40,7 @@ func (w *rewriter) tagName(t *tag) string {
 }
 
 func (w *rewriter) relOf(t *tag) string {
-	if at, ok := t.get(attrRel); ok {
-		return relWords(string(w.r.decode(nil, at.of(w.src), true)))
-	}
-	return ""
+	return relWords(string(w.r.decode(nil, t.first(attrRel).of(w.src), true)))
 }
 
 // attribute rewrites an attribute according to its form in the table.
