@@ -264,9 +264,7 @@ func (c *checker) link(name string, l *htmlmeta.Link) {
 			l.Tag, l.Attr))
 		return
 	}
-	out := linker{}
-	r := htmlmeta.Reference{Link: *l}
-	if out.loads(r) && !c.m.Online && name != ReportFile {
+	if loads(htmlmeta.Reference{Link: *l}) && !c.m.Online && name != ReportFile {
 		c.problem(name, l.URL.String(), fmt.Sprintf("%s %s: loaded from elsewhere", l.Tag, l.Attr))
 	}
 }
