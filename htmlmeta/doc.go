@@ -5,8 +5,8 @@
 //
 //	scan      scanner.go finds the relevant tags, as offsets, in one pass
 //	charset   charset.go: BOM, header, meta, UTF-8, or detection
-//	decode    elements.go decodes the attributes and texts of these tags
-//	select    select.go: base, metas, canonical, title, lang
+//	tree      tree.go makes a small html.Node tree of these tags only
+//	select    select.go: goquery selects base, metas, canonical, title, lang and links in it
 //	resolve   links.go resolves references to URLs, each once
 //
 // The result is what goquery finds in the full tree of html.Parse without scripting (tests

@@ -34,18 +34,27 @@ func (f *fragments) reset() { f.ids, f.named = trimmed(f.ids), trimmed(f.named) 
 
 // addFragments decodes what the scan has found. It needs the complete list of links.
 func (r *reader) addFragments(src []byte) {
-	f := &r.found.fragments
-	r.texts.Reset() // these texts stay with the document
-	r.doc.IDs, r.doc.Fragments = make([]string, 0, len(f.ids)), make([]Fragment, 0, len(f.named))
+	f, t := &r.found.fragments, &r.tree
+	t.text, t.ends = t.text[:0], t.ends[:0]
 	for _, id := range f.ids {
-		if text := r.text(id.value.of(src), true); text != "" {
-			r.doc.IDs = append(r.doc.IDs, text)
+		t.text = r.decode(t.text, id.value.of(src), true)
+		t.ends = append(t.ends, len(t.text))
+	}
+	for _, n := range f.named {
+		t.text = r.decode(t.text, n.value.of(src), true)
+		t.ends = append(t.ends, len(t.text))
+	}
+	c := cutter{text: string(t.text), ends: t.ends}
+	r.doc.IDs, r.doc.Fragments = make([]string, 0, len(f.ids)), make([]Fragment, 0, len(f.named))
+	for range f.ids {
+		if id := c.next(); id != "" {
+			r.doc.IDs = append(r.doc.IDs, id)
 		}
 	}
 	r.doc.IDs = slices.Compact(r.doc.IDs)
 	ref, link := -1, -1
 	for _, n := range f.named {
-		value, text, found := strings.Cut(strings.Trim(r.text(n.value.of(src), true), asciiBlank), "#")
+		value, text, found := strings.Cut(strings.Trim(c.next(), asciiBlank), "#")
 		if !found {
 			continue // the '#' was part of a character reference
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/net/html"
+
 	"curtsy/internal/weburl"
 )
 
@@ -224,60 +226,60 @@ func relKind(word, as string) LinkKind {
 }
 
 // addNode adds the links of an element, according to the table of places.
-func (s *linkSet) addNode(n *node, r *reader) {
-	row := &placeOf[n.tag]
-	rel := relWords(n.attr("rel"))
-	for i := range n.attrs {
-		a := &n.attrs[i]
-		id := row[a.id]
+func (s *linkSet) addNode(n *html.Node, r *reader) {
+	row := &placeOf[find(tagNames, n.Data)]
+	rel := relWords(attrOf(n, "rel"))
+	for i := range n.Attr {
+		a := &n.Attr[i]
+		id := row[find(attrNames, a.Key)]
 		if id == 0 {
 			continue
 		}
 		p := &places[id-1]
-		l := Link{Tag: n.name, Attr: p.attr, Rel: rel, Kind: p.kind, NoFollow: s.nofollow(rel)}
+		l := Link{Tag: n.Data, Attr: p.attr, Rel: rel, Kind: p.kind, NoFollow: s.nofollow(rel)}
 		switch p.form {
 		case background, handler, choice:
-			s.addCode(p.form, a.value, l)
+			s.addCode(p.form, a.Val, l)
 		case oneURL:
-			if hasJavaScript(a.value) {
-				s.addCode(handler, a.value, l)
+			if hasJavaScript(a.Val) {
+				s.addCode(handler, a.Val, l)
 			}
-			s.add(a.value, l)
-			if n.name == "form" && l.Kind == Form {
-				s.addFormPage(n, a.value, l)
+			s.add(a.Val, l)
+			if n.Data == "form" && l.Kind == Form {
+				s.addFormPage(n, a.Val, l)
 			}
 		case linkHref:
-			l.Kind = linkKind(rel, strings.ToLower(n.attr("as")))
-			l.Feed = isFeedType(n.attr("type"))
-			s.add(a.value, l)
-			if whole, lean := strings.CutSuffix(a.value, ".lean.js"); lean {
+			l.Kind = linkKind(rel, strings.ToLower(attrOf(n, "as")))
+			l.Feed = isFeedType(attrOf(n, "type"))
+			s.add(a.Val, l)
+			if whole, lean := strings.CutSuffix(a.Val, ".lean.js"); lean {
 				l.Kind = Speculative // VitePress: the page as its router loads it
 				s.add(whole+".js", l)
 			}
 		case srcset:
-			eachCandidate(a.value, func(url span) bool {
-				s.add(a.value[url.from:url.to], l)
+			eachCandidate(a.Val, func(url span) bool {
+				s.add(a.Val[url.from:url.to], l)
 				return !s.capped
 			})
 		case cssStyle:
-			s.addCSS([]byte(a.value), l)
+			s.addCSS([]byte(a.Val), l)
 		case document:
-			r.readInner(a.value)
+			r.readInner(a.Val)
 		case refresh:
-			s.addRefresh(n, a.value, l)
+			s.addRefresh(n, a.Val, l)
 		case param:
-			if isURLParam(n.attr("name")) {
-				s.add(a.value, l)
+			if isURLParam(attrOf(n, "name")) {
+				s.add(a.Val, l)
 			}
 		case archives:
-			s.addArchives(n, a.value, l)
+			s.addArchives(n, a.Val, l)
 		}
 	}
 }
 
 // addFormPage adds the action of a GET form, without query, as a page.
-func (s *linkSet) addFormPage(n *node, action string, l Link) {
-	method := strings.Trim(n.attr("method"), asciiBlank)
+func (s *linkSet) addFormPage(n *html.Node, action string, l Link) {
+	method := strings.Trim(attrOf(n, "method"), asciiBlank)
 	if action = strings.Trim(action, asciiBlank); action == "" || method != "" && !strings.EqualFold(method, "get") {
 		return
 	}
@@ -306,8 +308,8 @@ func (s *linkSet) addCSS(src []byte, l Link) {
 	})
 }
 
-func (s *linkSet) addRefresh(n *node, v string, l Link) {
-	if !strings.EqualFold(strings.Trim(n.attr("http-equiv"), asciiBlank), "refresh") {
+func (s *linkSet) addRefresh(n *html.Node, v string, l Link) {
+	if !strings.EqualFold(strings.Trim(attrOf(n, "http-equiv"), asciiBlank), "refresh") {
 		return
 	}
 	if url, ok := parseRefresh(v); ok {
@@ -316,9 +318,9 @@ func (s *linkSet) addRefresh(n *node, v string, l Link) {
 }
 
 // addArchives adds an applet's files, which are relative to its codebase.
-func (s *linkSet) addArchives(n *node, v string, l Link) {
+func (s *linkSet) addArchives(n *html.Node, v string, l Link) {
 	base := s.base
-	if code := n.attr("codebase"); code != "" {
+	if code := attrOf(n, "codebase"); code != "" {
 		if u, err := s.base.Resolve(strings.TrimSuffix(code, "/") + "/"); err == nil {
 			s.base = u
 		}
@@ -329,4 +331,13 @@ func (s *linkSet) addArchives(n *node, v string, l Link) {
 		}
 	}
 	s.base = base
+}
+
+func attrOf(n *html.Node, key string) string {
+	for i := range n.Attr {
+		if n.Attr[i].Key == key {
+			return n.Attr[i].Val
+		}
+	}
+	return ""
 }

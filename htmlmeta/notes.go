@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"golang.org/x/net/html"
 )
 
 // Note is a fact about a page that an audit may report, in addition to links and directives.
@@ -149,7 +151,7 @@ func headingText(src []byte, pos int) span {
 
 // addNotes decodes the notes of the scan and adds those of the head. nodes are those of the
 // elements.
-func (r *reader) addNotes(src []byte, nodes []node) {
+func (r *reader) addNotes(src []byte, nodes []*html.Node) {
 	for _, n := range r.found.notes.list {
 		switch n.Name {
 		case NoteSkips:
@@ -170,13 +172,13 @@ func (r *reader) addNotes(src []byte, nodes []node) {
 	for i := range r.found.list {
 		switch el := &r.found.list[i]; el.tag {
 		case tagHTML:
-			if lang := strings.TrimSpace(nodes[i].attr("lang")); lang != "" {
+			if lang := strings.TrimSpace(attrOf(nodes[i], "lang")); lang != "" {
 				r.note(NoteLang, lang)
 			}
 		case tagMeta:
-			r.noteMeta(&nodes[i])
+			r.noteMeta(nodes[i])
 		case tagLink:
-			r.noteLink(&nodes[i], r.places.body > 0 && el.name.from > r.places.body)
+			r.noteLink(nodes[i], r.places.body > 0 && el.name.from > r.places.body)
 		}
 	}
 }
@@ -196,9 +198,9 @@ func (r *reader) noteTwins(src []byte) {
 	}
 }
 
-func (r *reader) noteMeta(n *node) {
-	content := n.attr("content")
-	switch strings.ToLower(strings.TrimSpace(n.attr("name"))) {
+func (r *reader) noteMeta(n *html.Node) {
+	content := attrOf(n, "content")
+	switch strings.ToLower(strings.TrimSpace(attrOf(n, "name"))) {
 	case "description":
 		r.note(NoteDescription, content)
 	case "robots":
@@ -209,16 +211,16 @@ func (r *reader) noteMeta(n *node) {
 			r.note(NoteZoom, content)
 		}
 	}
-	if strings.EqualFold(n.attr("http-equiv"), "refresh") && content != "" {
+	if strings.EqualFold(attrOf(n, "http-equiv"), "refresh") && content != "" {
 		r.note(NoteRefresh, content)
 	}
 }
 
 var noZoom = regexp.MustCompile(`(^|[,;])(user-scalable=(no|0)|maximum-scale=(0|1)(\.\d*)?)([,;]|$)`)
 
-func (r *reader) noteLink(n *node, inBody bool) {
-	rel, href := strings.Fields(strings.ToLower(n.attr("rel"))), strings.TrimSpace(n.attr("href"))
-	lang := strings.TrimSpace(n.attr("hreflang"))
+func (r *reader) noteLink(n *html.Node, inBody bool) {
+	rel, href := strings.Fields(strings.ToLower(attrOf(n, "rel"))), strings.TrimSpace(attrOf(n, "href"))
+	lang := strings.TrimSpace(attrOf(n, "hreflang"))
 	switch {
 	case slices.Contains(rel, "canonical") && inBody:
 		r.note(NoteMisplaced, href)

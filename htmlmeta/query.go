@@ -18,7 +18,7 @@ type Selected struct {
 }
 
 // Query applies a user's CSS selector to the full tree of a page. It is slow compared with
-// Read, which looks at the relevant tags only. The error is about the selector, or a
+// Read, which builds a small tree of the relevant tags. The error is about the selector, or a
 // tree that is too deep.
 func Query(p Page, selector string) ([]Selected, error) {
 	sel, err := cascadia.Compile(selector)

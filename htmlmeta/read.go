@@ -75,13 +75,9 @@ type reader struct {
 	links linkSet
 	scan  scanner
 	found elements
+	tree  tree
 	inner int // nesting depth of srcdoc
 	dec   *encoding.Decoder
-
-	nodes   []node
-	attrs   []nodeAttr
-	texts   strings.Builder
-	scratch []byte
 
 	places tagPlaces
 	known  []uint32 // Page.Tags
@@ -95,10 +91,6 @@ var readers = sync.Pool{New: func() any {
 
 func (r *reader) free() {
 	r.doc, r.dec, r.inner, r.known = Document{}, nil, 0, nil
-	clear(r.nodes)
-	clear(r.attrs)
-	r.nodes, r.attrs, r.scratch = trimmed(r.nodes), trimmed(r.attrs), trimmed(r.scratch)
-	r.texts.Reset()
 	r.places.reset()
 	r.links.known.clear()
 	r.links = linkSet{known: r.links.known, seed: r.links.seed, plain: trimmed(r.links.plain)}
@@ -199,7 +191,7 @@ func cssCharset(body []byte) string {
 	return string(label)
 }
 
-// readMarkup scans the page, and reads the nodes of its relevant tags.
+// readMarkup scans the page, builds the small tree, and selects in it.
 func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 	wide := code.wide()
 	body = r.scanAll(body, &code, xml)
@@ -208,20 +200,19 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 	}
 	r.doc.Charset = code.name
 	r.setCode(code)
-	all := r.nodesOf(body)
+	all := r.tree.build(&r.found, body, r.decode)
 	r.selectHead(all)
 	if r.inner == 0 {
-		r.addNotes(body, all)
+		r.addNotes(body, all.Nodes)
 	}
-	r.links.list = slices.Grow(r.links.list, min(len(all), MaxLinks))
-	for i := range all {
-		n := &all[i]
-		switch {
-		case n.text == "":
-		case n.tag == tagStyle:
-			r.links.addCSS([]byte(n.text), Link{Tag: "style", Kind: Requisite})
-		case n.tag == tagScript:
-			r.links.addScriptText([]byte(n.text), n.attr("type"))
+	holders := all.FilterMatcher(selPlaces).Nodes
+	r.links.list = slices.Grow(r.links.list, min(len(holders), MaxLinks))
+	for _, n := range holders {
+		if n.Data == "style" && n.FirstChild != nil {
+			r.links.addCSS([]byte(n.FirstChild.Data), Link{Tag: "style", Kind: Requisite})
+		}
+		if n.Data == "script" && n.FirstChild != nil {
+			r.links.addScriptText([]byte(n.FirstChild.Data), attrOf(n, "type"))
 		}
 		r.links.addNode(n, r)
 	}
@@ -236,6 +227,7 @@ func (r *reader) readMarkup(body []byte, code textCode, xml bool) {
 			r.readInner(string(m[1]))
 		}
 	}
+	r.tree.release()
 }
 
 // scanAll finds the elements and the charset. It returns the body to which the offsets of the

@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -103,9 +102,13 @@ func (t *pruner) element(parent, c *html.Node) {
 }
 
 func (t *pruner) findBase(head *html.Node) {
-	href := goquery.NewDocumentFromNode(head).Find(`base[href]:not([href=""])`).First().AttrOr("href", "")
-	if u, err := url.Parse(href); href != "" && err == nil && t.base != nil {
-		t.base = t.base.ResolveReference(u)
+	for c := range head.Descendants() {
+		if c.Data == "base" && attrOf(c, "href") != "" {
+			if u, err := url.Parse(attrOf(c, "href")); err == nil && t.base != nil {
+				t.base = t.base.ResolveReference(u)
+			}
+			return
+		}
 	}
 }
 

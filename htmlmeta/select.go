@@ -1,73 +1,45 @@
 package htmlmeta
 
 import (
-	"cmp"
-	"iter"
 	"strings"
 
+	"github.com/PuerkitoBio/goquery"
+	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
 
 	"curtsy/usage"
 )
 
+// Selectors for what describes the page as a whole. HTML keywords are matched ignoring case.
+var (
+	selHead      = cascadia.MustCompile(`html, base, meta, title, link`)
+	selBase      = cascadia.MustCompile(`base[href]`)
+	selRobots    = cascadia.MustCompile(`meta[name][content]`)
+	selCanonical = cascadia.MustCompile(`link[rel~="canonical" i][href]`)
+	selLicense   = cascadia.MustCompile(`link[rel~="license" i][href]`)
+	selTitle     = cascadia.MustCompile(`title`)
+	selHTML      = cascadia.MustCompile(`html`)
+	selLanguage  = cascadia.MustCompile(`meta[http-equiv~="content-language" i][content]`)
+)
+
 // selectHead reads what describes the page as a whole. The base comes first, since other
 // references are relative to it.
-func (r *reader) selectHead(all []node) {
-	r.base(firstAttr(all, tagBase, "href"))
-	language := ""
-	for n := range withTag(all, tagMeta) {
-		content, ok := n.lookUp("content")
-		if name, named := n.lookUp("name"); named && ok {
-			r.doc.Directives.readMeta(name, content, r.links.opts)
-		}
-		if hasToken(n.attr("http-equiv"), "content-language") {
-			language = cmp.Or(language, content)
-		}
+func (r *reader) selectHead(all *goquery.Selection) {
+	head := all.FilterMatcher(selHead)
+	r.base(attrOfFirst(head.FilterMatcher(selBase), "href"))
+	for _, n := range head.FilterMatcher(selRobots).Nodes {
+		r.doc.Directives.readMeta(attrOf(n, "name"), attrOf(n, "content"), r.links.opts)
 	}
-	for n := range withTag(all, tagLink) {
-		if hasToken(n.attr("rel"), "canonical") {
-			r.canonical(relWords(n.attr("rel")), n.attr("href"))
-		}
-		if href, ok := n.lookUp("href"); ok && hasToken(n.attr("rel"), "license") {
-			r.license(relWords(n.attr("rel")), n.attr("type"), href, usage.InLink)
-		}
+	for _, n := range head.FilterMatcher(selCanonical).Nodes {
+		r.canonical(relWords(attrOf(n, "rel")), attrOf(n, "href"))
 	}
-	for n := range withTag(all, tagTitle) {
-		r.doc.Title = titleText(n.text)
-		break
+	for _, n := range head.FilterMatcher(selLicense).Nodes {
+		r.license(relWords(attrOf(n, "rel")), attrOf(n, "type"), attrOf(n, "href"), usage.InLink)
 	}
-	r.language(firstAttr(all, tagHTML, "lang"), firstAttr(all, tagHTML, "xml:lang"), firstLang(language))
-}
-
-// withTag yields the nodes of a tag.
-func withTag(all []node, tag name) iter.Seq[*node] {
-	return func(yield func(*node) bool) {
-		for i := range all {
-			if all[i].tag == tag && !yield(&all[i]) {
-				return
-			}
-		}
-	}
-}
-
-// firstAttr returns the first non-empty value of an attribute among the nodes of a tag.
-func firstAttr(all []node, tag name, key string) string {
-	for n := range withTag(all, tag) {
-		if v := n.attr(key); v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
-// hasToken reports whether a list separated by ASCII blanks has a word, ignoring case.
-func hasToken(list, word string) bool {
-	for w := range strings.FieldsFuncSeq(list, func(r rune) bool { return strings.ContainsRune(asciiBlank, r) }) {
-		if strings.EqualFold(w, word) {
-			return true
-		}
-	}
-	return false
+	r.doc.Title = titleText(head.FilterMatcher(selTitle).First().Text())
+	root := head.FilterMatcher(selHTML)
+	r.language(attrOfFirst(root, "lang"), attrOfFirst(root, "xml:lang"),
+		firstLang(attrOfFirst(head.FilterMatcher(selLanguage), "content")))
 }
 
 // base applies a base element. It ignores invalid URLs and data: and javascript: (HTML §4.2.3).
@@ -111,6 +83,16 @@ func (r *reader) language(names ...string) {
 	}
 }
 
+// attrOfFirst returns the first non-empty value of an attribute in a selection.
+func attrOfFirst(sel *goquery.Selection, key string) string {
+	for _, n := range sel.Nodes {
+		if v := attrOf(n, key); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
 func firstLang(s string) string {
 	s, _, _ = strings.Cut(s, ",")
 	return strings.Trim(s, asciiBlank)
@@ -128,4 +110,46 @@ func titleText(s string) string {
 		s = s[:maxTitle]
 	}
 	return strings.ToValidUTF8(s, "")
+}
+
+// selPlaces selects the elements that may have links, by the table.
+var selPlaces goquery.Matcher = placeMatcher{}
+
+type placeMatcher struct{}
+
+func (placeMatcher) Match(n *html.Node) bool {
+	if n.Type != html.ElementNode {
+		return false
+	}
+	tag := find(tagNames, n.Data)
+	if tag == tagStyle || tag == tagScript {
+		return true
+	}
+	row := &placeOf[tag]
+	for i := range n.Attr {
+		if p := row[find(attrNames, n.Attr[i].Key)]; p != 0 && places[p-1].form != aside {
+			return true
+		}
+	}
+	return false
+}
+
+func (m placeMatcher) MatchAll(root *html.Node) []*html.Node {
+	var found []*html.Node
+	for n := range root.Descendants() {
+		if m.Match(n) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+func (m placeMatcher) Filter(nodes []*html.Node) []*html.Node {
+	found := make([]*html.Node, 0, len(nodes))
+	for _, n := range nodes {
+		if m.Match(n) {
+			found = append(found, n)
+		}
+	}
+	return found
 }

@@ -3,14 +3,15 @@ package htmlmeta
 import (
 	"bytes"
 	"hash/maphash"
-	"slices"
-	"strings"
+
+	"github.com/PuerkitoBio/goquery"
+	"golang.org/x/net/html"
 )
 
 // maxElements is the most elements of a document that become nodes.
 const maxElements = 2 * MaxLinks
 
-// element is a start tag that becomes a node.
+// element is a start tag that becomes a node of the small tree.
 type element struct {
 	tag   name
 	name  span // in the source
@@ -28,6 +29,7 @@ type elements struct {
 	notes notes
 	seed  maphash.Seed
 
+	texts                  int // number of elements with text
 	templates              int // number of open template elements
 	hasBase, hasTitle, cut bool
 }
@@ -45,7 +47,7 @@ func (e *elements) reset() {
 	e.known.clear()
 	e.fragments.reset()
 	e.notes.reset()
-	e.templates, e.hasBase, e.hasTitle, e.cut = 0, false, false, false
+	e.texts, e.templates, e.hasBase, e.hasTitle, e.cut = 0, 0, false, false, false
 }
 
 // keptLength is the largest capacity of a buffer that is kept for reuse.
@@ -180,66 +182,87 @@ func (e *elements) add(t *tag) {
 	if t.id == tagStyle || t.id == tagTitle || t.id == tagScript {
 		el.text = t.text
 	}
+	if !el.text.empty() {
+		e.texts++
+	}
 	e.list = append(e.list, el)
 }
 
-// node is an element with its texts decoded.
-type node struct {
-	tag   name
-	name  string // in lower case
-	attrs []nodeAttr
-	text  string // of title, style and script
+// tree is the small document in which goquery selects: the relevant elements, in order, all
+// siblings.
+type tree struct {
+	root  html.Node
+	nodes []html.Node
+	attrs []html.Attribute
+	all   []*html.Node
+	text  []byte // decoded names, values and texts, concatenated
+	ends  []int
 }
 
-type nodeAttr struct {
-	id    name
-	value string
-}
-
-// attr returns the value of an attribute; "" if the node does not have it.
-func (n *node) attr(key string) string {
-	value, _ := n.lookUp(key)
-	return value
-}
-
-func (n *node) lookUp(key string) (value string, ok bool) {
-	for i := range n.attrs {
-		if attrNames.list[n.attrs[i].id] == key {
-			return n.attrs[i].value, true
+// build makes the nodes of the elements, and a selection of all of them.
+func (t *tree) build(e *elements, src []byte, decode decoder) *goquery.Selection {
+	t.decode(e, src, decode)
+	t.nodes, t.attrs = sized(t.nodes, len(e.list)+e.texts), sized(t.attrs, len(e.attrs))
+	t.all = sized(t.all, len(e.list))
+	c := cutter{text: string(t.text), ends: t.ends}
+	t.root = html.Node{Type: html.DocumentNode}
+	free := t.nodes
+	for i := range e.list {
+		el, n := &e.list[i], &free[0]
+		t.all[i], free = n, free[1:]
+		n.Type, n.Data = html.ElementNode, tagNames.list[el.tag]
+		if el.tag == 0 {
+			n.Data = c.next()
+		}
+		n.Attr = t.attrs[el.attrs.from:el.attrs.to:el.attrs.to]
+		for j := range n.Attr {
+			n.Attr[j] = html.Attribute{Key: attrNames.list[e.attrs[el.attrs.from+j].id], Val: c.next()}
+		}
+		appendChild(&t.root, n)
+		if !el.text.empty() {
+			text := &free[0]
+			free = free[1:]
+			text.Type, text.Data = html.TextNode, c.next()
+			appendChild(n, text)
 		}
 	}
-	return "", false
+	return &goquery.Selection{Nodes: t.all}
 }
 
-// nodesOf makes the nodes of the elements that were found.
-func (r *reader) nodesOf(src []byte) []node {
-	e := &r.found
-	r.nodes, r.attrs = slices.Grow(r.nodes, len(e.list)), slices.Grow(r.attrs, len(e.attrs))
+// decoder appends the decoded text of a part of the source.
+type decoder func(dst, raw []byte, entities bool) []byte
+
+// cutter splits a string into the pieces that it was concatenated from.
+type cutter struct {
+	text string
+	from int
+	ends []int
+}
+
+func (c *cutter) next() string {
+	s := c.text[c.from:c.ends[0]]
+	c.from, c.ends = c.ends[0], c.ends[1:]
+	return s
+}
+
+// decode decodes all texts into one buffer, in the order in which build cuts them out.
+func (t *tree) decode(e *elements, src []byte, decode decoder) {
+	t.text, t.ends = trimmed(t.text), trimmed(t.ends)
 	for i := range e.list {
 		el := &e.list[i]
-		n := node{tag: el.tag, name: tagNames.list[el.tag]}
 		if el.tag == 0 {
-			n.name = strings.ToLower(string(el.name.of(src)))
+			t.text = append(t.text, bytes.ToLower(el.name.of(src))...)
+			t.ends = append(t.ends, len(t.text))
 		}
-		from := len(r.attrs)
 		for _, a := range e.attrs[el.attrs.from:el.attrs.to] {
-			r.attrs = append(r.attrs, nodeAttr{a.id, r.text(useful(a, el.tag, src), true)})
+			t.text = decode(t.text, useful(a, el.tag, src), true)
+			t.ends = append(t.ends, len(t.text))
 		}
-		n.attrs = r.attrs[from:]
 		if !el.text.empty() {
-			n.text = r.text(el.text.of(src), false)
+			t.text = decode(t.text, el.text.of(src), false)
+			t.ends = append(t.ends, len(t.text))
 		}
-		r.nodes = append(r.nodes, n)
 	}
-	return r.nodes
-}
-
-// text decodes a part of the source. All texts of a page are in one block of memory.
-func (r *reader) text(raw []byte, entities bool) string {
-	r.scratch = r.decode(r.scratch[:0], raw, entities)
-	from := r.texts.Len()
-	r.texts.Write(r.scratch)
-	return r.texts.String()[from:]
 }
 
 // useful truncates a value that cannot be used as a whole: a URL that is too long remains too
@@ -254,4 +277,32 @@ func useful(a attr, tag name, src []byte) []byte {
 		return v[:len("data:")]
 	}
 	return v[:min(len(v), maxValue)]
+}
+
+// appendChild is html.Node.AppendChild without its checks.
+func appendChild(parent, n *html.Node) {
+	n.Parent, n.PrevSibling = parent, parent.LastChild
+	if parent.LastChild == nil {
+		parent.FirstChild = n
+	} else {
+		parent.LastChild.NextSibling = n
+	}
+	parent.LastChild = n
+}
+
+// sized returns a slice of n zero elements.
+func sized[T any](b []T, n int) []T {
+	if cap(b) < n {
+		return make([]T, n, n+n/2)
+	}
+	return b[:n]
+}
+
+// release clears the nodes, so that they can be reused.
+func (t *tree) release() {
+	clear(t.nodes)
+	clear(t.attrs)
+	clear(t.all)
+	t.nodes, t.attrs, t.all = trimmed(t.nodes), trimmed(t.attrs), trimmed(t.all)
+	t.root = html.Node{}
 }
