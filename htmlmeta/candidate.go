@@ -16,27 +16,23 @@ const maxSpeculative = 200
 const maxCandidate = 300
 
 // candidateTypes are the file extensions of candidates.
-var candidateTypes = func() map[string]bool {
-	set := map[string]bool{}
-	for _, ext := range strings.Fields("html htm js mjs json css svg wasm png jpg jpeg gif webp avif ico " +
-		"woff woff2 ttf otf") {
-		set["."+ext] = true
-	}
-	return set
-}()
+var candidateTypes = setOf(`.html .htm .js .mjs .json .css .svg .wasm .png .jpg .jpeg .gif .webp .avif .ico
+	.woff .woff2 .ttf .otf`)
 
 // unfetched are file names in the scripts of generators and libraries that no page loads under
 // that name: build files (Next.js), names appended to another path (SvelteKit, Material for
 // MkDocs; see addRouterData), symbols (React), an index of version 6 (Storybook), lists of
 // parts (Prism).
-var unfetched = func() map[string]bool {
+var unfetched = setOf(`_devPagesManifest.json _devMiddlewareManifest.json
+	_clientMiddlewareManifest.js __data.json versions.json react.test.json stories.json prism-core.js`)
+
+func setOf(words string) map[string]bool {
 	set := map[string]bool{}
-	for _, name := range strings.Fields(`_devPagesManifest.json _devMiddlewareManifest.json
-		_clientMiddlewareManifest.js __data.json versions.json react.test.json stories.json prism-core.js`) {
-		set[name] = true
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
 	}
 	return set
-}()
+}
 
 // isCandidate reports whether a string literal of a script looks like a file name: it has one
 // of the extensions and no characters that paths do not have.
@@ -75,7 +71,7 @@ func (s *linkSet) speculate(text string, l Link) {
 		return
 	}
 	l.Kind = Speculative
-	absolute := hasPrefixOf(text, "http://") || hasPrefixOf(text, "https://") || strings.HasPrefix(text, "//")
+	absolute := hasPrefixFold(text, "http://") || hasPrefixFold(text, "https://") || strings.HasPrefix(text, "//")
 	if absolute {
 		if u, err := s.resolve(text); err == nil && u.Origin() == s.base.Origin() {
 			s.speculative++
@@ -154,7 +150,8 @@ func isNoURL(src []byte, ref scriptRef) bool {
 	if bytes.HasSuffix(before, []byte("null,")) && bytes.Contains(before, []byte("createElement(")) {
 		return true // React: the text of an element
 	}
-	module := strings.HasSuffix(ref.text[:indexByteOrLen(ref.text, '?')], "js") || strings.HasPrefix(ref.text, "./")
+	name, _, _ := strings.Cut(ref.text, "?")
+	module := strings.HasSuffix(name, "js") || strings.HasPrefix(ref.text, "./")
 	return module && bytes.HasPrefix(behind, []byte(":")) && (bytes.HasSuffix(before, []byte("{")) ||
 		bytes.HasSuffix(before, []byte(",")))
 }

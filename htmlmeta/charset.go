@@ -106,16 +106,6 @@ func charsetIn(s string) string {
 	}
 }
 
-// indexFold finds sub, which is lower case, in s, ignoring case.
-func indexFold(s, sub string) int {
-	for i := 0; i+len(sub) <= len(s); i++ {
-		if strings.EqualFold(s[i:i+len(sub)], sub) {
-			return i
-		}
-	}
-	return -1
-}
-
 // detect guesses the charset of a document that declares none.
 func detect(body []byte) textCode {
 	if utf8.Valid(withoutCutRune(body)) || mostlyUTF8(body) {

@@ -140,8 +140,9 @@ func (s *linkSet) besideScript(name string) bool {
 	if s.inPage || s.opts.LoadedBy.IsZero() || name == nuxtBuild {
 		return true
 	}
-	name = name[:indexByteOrLen(name, '?')]
-	switch strings.ToLower(path.Ext(name[:indexByteOrLen(name, '#')])) {
+	name, _, _ = strings.Cut(name, "?")
+	name, _, _ = strings.Cut(name, "#")
+	switch strings.ToLower(path.Ext(name)) {
 	case ".js", ".mjs", ".css", ".wasm", ".woff", ".woff2", ".ttf", ".otf":
 		return true
 	}

@@ -30,3 +30,20 @@ func TestFragments(t *testing.T) {
 		}
 	}
 }
+
+// Ids that occur more than once are noted once each, in the order of the page.
+func TestIDsThatOccurTwice(t *testing.T) {
+	t.Parallel()
+	d := Read(Page{Body: []byte(`<p id=a><p id=b><p id=c><a name=c></a><p id="&amp;"><p id=""><p id="">` +
+		`<p id=b><p id=a><p id=b><p id="&amp;">`),
+		Header: htmlHeader}, Options{})
+	var got []string
+	for _, n := range d.Notes {
+		if n.Name == NoteIDTwice {
+			got = append(got, n.Text)
+		}
+	}
+	if want := []string{"b", "a", "&"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -51,10 +51,8 @@ func isBackground(v string) bool { return !strings.Contains(v, "(") && isCandida
 
 // isChoice reports whether the value of an option is a URL, as in a navigation menu.
 func isChoice(v string) bool {
-	bare := v[:indexByteOrLen(v, '?')]
-	plain := strings.HasPrefix(v, "/") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") ||
-		hasPrefixOf(v, "http://") || hasPrefixOf(v, "https://")
-	return (plain && len(v) > 1 || strings.HasSuffix(bare, ".html") || strings.HasSuffix(bare, ".htm")) &&
+	bare, _, _ := strings.Cut(v, "?")
+	return (isSpecifier(v) && len(v) > 1 || strings.HasSuffix(bare, ".html") || strings.HasSuffix(bare, ".htm")) &&
 		!strings.ContainsAny(v, " <>{}")
 }
 
@@ -102,5 +100,5 @@ var noframes = regexp.MustCompile(`(?is)<noframes[^>]*>(.*?)</noframes`)
 
 // hasJavaScript reports whether a reference is a javascript: URL.
 func hasJavaScript(ref string) bool {
-	return hasPrefixOf(strings.TrimLeft(ref, asciiBlank), "javascript:")
+	return hasPrefixFold(strings.TrimLeft(ref, asciiBlank), "javascript:")
 }

@@ -128,7 +128,3 @@ func sniff(body []byte, anyTag bool) (Kind, bool) {
 	}
 	return Other, false
 }
-
-func hasPrefixFold(b []byte, prefix string) bool {
-	return len(b) >= len(prefix) && strings.EqualFold(string(b[:len(prefix)]), prefix)
-}

@@ -3,6 +3,7 @@ package htmlmeta
 import (
 	"hash/maphash"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 
@@ -149,12 +150,7 @@ func foreignScheme(ref string) bool {
 }
 
 func isASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
 // nofollow reports whether a rel asks not to follow the link.
@@ -256,12 +252,15 @@ func (s *linkSet) addNode(n *html.Node, r *reader) {
 			l.Kind = linkKind(rel, strings.ToLower(attrOf(n, "as")))
 			l.Feed = isFeedType(attrOf(n, "type"))
 			s.add(a.Val, l)
-			if whole, lean := strings.CutSuffix(a.Val, ".lean.js"); lean { // VitePress: the page as its router loads it
-				l.Kind = Speculative
+			if whole, lean := strings.CutSuffix(a.Val, ".lean.js"); lean {
+				l.Kind = Speculative // VitePress: the page as its router loads it
 				s.add(whole+".js", l)
 			}
 		case srcset:
-			s.addCandidates(a.Val, l)
+			eachCandidate(a.Val, func(url span) bool {
+				s.add(a.Val[url.from:url.to], l)
+				return !s.capped
+			})
 		case cssStyle:
 			s.addCSS([]byte(a.Val), l)
 		case document:
@@ -269,7 +268,9 @@ func (s *linkSet) addNode(n *html.Node, r *reader) {
 		case refresh:
 			s.addRefresh(n, a.Val, l)
 		case param:
-			s.addParam(n, a.Val, l)
+			if isURLParam(attrOf(n, "name")) {
+				s.add(a.Val, l)
+			}
 		case archives:
 			s.addArchives(n, a.Val, l)
 		}
@@ -287,13 +288,6 @@ func (s *linkSet) addFormPage(n *html.Node, action string, l Link) {
 	if action, _, _ = strings.Cut(action, "?"); action != "" {
 		s.add(action, l)
 	}
-}
-
-func (s *linkSet) addCandidates(v string, l Link) {
-	eachCandidate(v, func(url span) bool {
-		s.add(v[url.from:url.to], l)
-		return !s.capped
-	})
 }
 
 // addCSS adds the references of CSS. If l.Attr is "", it is set for each reference.
@@ -320,13 +314,6 @@ func (s *linkSet) addRefresh(n *html.Node, v string, l Link) {
 	}
 	if url, ok := parseRefresh(v); ok {
 		s.add(v[url.from:url.to], l)
-	}
-}
-
-// addParam adds a param of an object or applet whose name says that it is a URL.
-func (s *linkSet) addParam(n *html.Node, v string, l Link) {
-	if isURLParam(attrOf(n, "name")) {
-		s.add(v, l)
 	}
 }
 

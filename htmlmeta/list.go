@@ -1,6 +1,7 @@
 package htmlmeta
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -88,12 +89,18 @@ func (l *list) named(head, value, rest string, more bool) (string, string, bool)
 // after: 25 Jun" a word before it is unknown.
 func surelyAgent(before string) bool {
 	for w := range strings.FieldsSeq(before) {
-		var scratch Directives
-		if w = strings.ToLower(w); !scratch.apply(w) && !permits(w) {
+		if !isDirective(w) {
 			return false
 		}
 	}
 	return true
+}
+
+// isDirective reports whether a word is a directive without a value.
+func isDirective(word string) bool {
+	word = strings.ToLower(word)
+	var scratch Directives
+	return scratch.apply(word) || slices.Contains(permitting, word)
 }
 
 // settle ends a piece. Directives after a doubtful agent name apply if they would with or
@@ -106,22 +113,10 @@ func (l *list) settle() {
 	l.doubt = false
 }
 
-// permits lists the directives that state the default.
-func permits(word string) bool {
-	switch word {
-	case "all", "index", "follow", "archive", "indexifembedded":
-		return true
-	}
-	return false
-}
+// permitting are the directives that state the default.
+var permitting = []string{"all", "index", "follow", "archive", "indexifembedded"}
 
-func isValued(name string) bool {
-	switch name {
-	case "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview":
-		return true
-	}
-	return false
-}
+func isValued(name string) bool { return slices.Contains(robotsValues, name) }
 
 // lastWord splits off the last word, as in "noindex max-snippet". It lower-cases the word if
 // that is a directive with a value.
@@ -203,8 +198,7 @@ func splitTrailingDirectives(s string) (date, words string) {
 	}
 	for {
 		before, w := lastWord(s[:end])
-		var scratch Directives
-		if low := strings.ToLower(w); before == "" || !scratch.apply(low) && !permits(low) {
+		if before == "" || !isDirective(w) {
 			return s[:end], s[end:]
 		}
 		end = len(strings.TrimRight(s[:end], asciiBlank)) - len(w)

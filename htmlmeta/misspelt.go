@@ -28,7 +28,7 @@ func Misspelt(content string) (list []string) {
 		if name == "unavailable_after" {
 			return list // a date may contain what looks like another directive
 		}
-		if hasValue && slices.Contains(robotsValues, name) {
+		if hasValue && isValued(name) {
 			if why := badValue(name, value); why != "" {
 				list = append(list, name+":"+value+": "+why)
 			}

@@ -30,7 +30,7 @@ func find[T string | []byte](n *names, b T) name {
 		return 0
 	}
 	for _, id := range n.alike[alike(b)] {
-		if s := n.list[id]; len(s) == len(b) && equalFold(b, s) {
+		if equalFold(b, n.list[id]) {
 			return id
 		}
 	}
@@ -40,9 +40,11 @@ func find[T string | []byte](n *names, b T) name {
 // of returns the number of a lower-case name.
 func (n *names) of(s string) name { return find(n, s) }
 
-// equalFold reports whether b equals s, ignoring ASCII case. s is in lower case and as long as
-// b.
+// equalFold reports whether b equals s, which is in lower case, ignoring ASCII case.
 func equalFold[T string | []byte](b T, s string) bool {
+	if len(b) != len(s) {
+		return false
+	}
 	for i := 0; i < len(s); i++ {
 		c := b[i]
 		if c != s[i] && (c < 'A' || 'Z' < c || c|0x20 != s[i]) {
@@ -50,4 +52,19 @@ func equalFold[T string | []byte](b T, s string) bool {
 		}
 	}
 	return true
+}
+
+// hasPrefixFold reports whether b begins with prefix, which is in lower case.
+func hasPrefixFold[T string | []byte](b T, prefix string) bool {
+	return len(b) >= len(prefix) && equalFold(b[:len(prefix)], prefix)
+}
+
+// indexFold returns where b contains sub, which is in lower case; -1 if it does not.
+func indexFold[T string | []byte](b T, sub string) int {
+	for i := 0; i+len(sub) <= len(b); i++ {
+		if hasPrefixFold(b[i:], sub) {
+			return i
+		}
+	}
+	return -1
 }

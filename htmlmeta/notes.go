@@ -46,9 +46,8 @@ const (
 
 // notes collects the notes of a scan, as spans of the source.
 type notes struct {
-	list   []noteSpan
-	level  name     // of the last heading
-	hashes []uint64 // of ids
+	list  []noteSpan
+	level name // of the last heading
 }
 
 type noteSpan struct {
@@ -56,7 +55,7 @@ type noteSpan struct {
 	value span
 }
 
-func (n *notes) reset() { *n = notes{list: trimmed(n.list), hashes: trimmed(n.hashes)} }
+func (n *notes) reset() { *n = notes{list: trimmed(n.list)} }
 
 func (n *notes) add(name NoteName, value span) {
 	if len(n.list) < maxNotes {
@@ -186,23 +185,15 @@ func (r *reader) addNotes(src []byte, nodes []*html.Node) {
 
 // noteTwins notes each id that occurs more than once.
 func (r *reader) noteTwins(src []byte) {
-	n := &r.found.notes
+	times := map[uint64]int{} // by the hash of the id
 	for _, id := range r.found.ids {
-		if v := id.value.of(src); !id.isName && len(v) > 0 {
-			n.hashes = append(n.hashes, maphash.Bytes(r.found.seed, v))
-		}
-	}
-	slices.Sort(n.hashes)
-	for i, hash := range n.hashes {
-		if i+1 == len(n.hashes) || n.hashes[i+1] != hash || i > 0 && n.hashes[i-1] == hash {
+		v := id.value.of(src)
+		if id.isName || len(v) == 0 {
 			continue
 		}
-		twin := slices.IndexFunc(r.found.ids, func(id idSpan) bool {
-			return !id.isName && maphash.Bytes(r.found.seed, id.value.of(src)) == hash
-		})
-		r.note(NoteIDTwice, string(r.decode(nil, r.found.ids[twin].value.of(src), true)))
-		if len(r.doc.Notes) == maxNotes {
-			return
+		hash := maphash.Bytes(r.found.seed, v)
+		if times[hash]++; times[hash] == 2 {
+			r.note(NoteIDTwice, string(r.decode(nil, v, true)))
 		}
 	}
 }

@@ -74,18 +74,18 @@ func (t *pruner) child(parent, c *html.Node) {
 }
 
 func (t *pruner) element(parent, c *html.Node) {
-	el := t.textRules.element(roleOf[c.Data].role)
+	what := t.here(roleOf[c.Data].role)
 	for _, a := range c.Attr {
-		addAttribute(&t.textRules, &el, a.Key, a.Val)
+		what = withAttribute(&t.textRules, what, a.Key, a.Val)
 	}
-	if el.never || el.quiet {
+	if what&(isNever|isQuiet) != 0 {
 		if c.Data == "head" {
 			t.findBase(c)
 		}
 		parent.RemoveChild(c)
 		return
 	}
-	if el.main {
+	if what&isMain != 0 {
 		t.main++
 		defer func() { t.main-- }()
 	}

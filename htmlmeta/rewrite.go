@@ -24,7 +24,6 @@ type Reference struct {
 	Link
 	Text     string // as written, with entities and escapes decoded
 	Fragment string // with its '#', or ""
-	Plain    bool   // relative to the page's own URL: see Rewriting.Known
 }
 
 // Rewriting are the options of Rewrite.
@@ -32,10 +31,6 @@ type Rewriting struct {
 	// Ref decides about a reference. The new text must be ASCII without blanks, quotes,
 	// parentheses and commas.
 	Ref func(Reference) (Change, string)
-	// Known, if not nil, is called before Ref for attributes that hold a single reference in
-	// unescaped ASCII, relative to the page's own URL. If it knows that Ref would return Local,
-	// it returns the new reference, or "" if that is the same.
-	Known func(ref []byte, kind LinkKind) (to string, ok bool)
 	// Head is inserted at the beginning of the head, also of srcdoc documents.
 	Head string
 	// NoTranslate puts translate="no" on the html element.
@@ -78,13 +73,8 @@ func Rewrite(p Page, o Rewriting) Rewritten {
 	r := readers.Get().(*reader)
 	defer r.free()
 	r.links.base = p.URL
-	code := codeByHeader(p.Header, p.Body)
-	body := p.Body
-	if code.wide() {
-		body = decodeAll(code, body)
-	}
-	kind, asXML := kindOf(p.Header, body)
-	w := &rewriter{r: r, o: o, byHeader: code, header: p.Header, home: p.URL}
+	code, body, kind, asXML := textAndKind(p)
+	w := &rewriter{r: r, o: o, byHeader: code, header: p.Header}
 	if o.Room != nil {
 		w.out = (*o.Room)[:0]
 	}
@@ -132,7 +122,6 @@ func XMLRoot(body []byte) string {
 type rewriter struct {
 	r        *reader
 	o        Rewriting
-	home     weburl.URL // the page's URL, for which Known may be called
 	src, out []byte
 	last     int // offset up to which src is copied
 	changed  bool
@@ -205,8 +194,7 @@ func (w *rewriter) ref(text string, l Link) (Change, string) {
 		return Leave, ""
 	}
 	ref := trimRef(text)
-	i := indexByteOrLen(ref, '#')
-	bare, fragment := ref[:i], ref[i:]
+	bare, fragment := cutFragment(ref)
 	if bare == "" && !w.hasBase && !(l.Kind == Navigation && weburl.IsRoute(fragment)) || foreignScheme(bare) {
 		return Leave, ""
 	}
@@ -218,9 +206,13 @@ func (w *rewriter) ref(text string, l Link) (Change, string) {
 		return Leave, ""
 	}
 	l.URL = u
-	plain := w.o.Known != nil && ref == text && bare != "" && bare[0] != '?' && isASCII(bare) &&
-		w.r.links.base == w.home
-	return w.o.Ref(Reference{Link: l, Text: text, Fragment: fragment, Plain: plain})
+	return w.o.Ref(Reference{Link: l, Text: text, Fragment: fragment})
+}
+
+// cutFragment splits off the fragment, which keeps its '#'.
+func cutFragment(ref string) (bare, fragment string) {
+	bare, _, _ = strings.Cut(ref, "#")
+	return bare, ref[len(bare):]
 }
 
 // KindOf says how Read and Rewrite treat a response: by its Content-Type or, if that says
@@ -230,24 +222,7 @@ func KindOf(h http.Header, body []byte) Kind {
 	return kind
 }
 
-func trimRef(s string) string {
-	for s != "" && s[0] <= ' ' {
-		s = s[1:]
-	}
-	for s != "" && s[len(s)-1] <= ' ' {
-		s = s[:len(s)-1]
-	}
-	return s
-}
-
-func indexByteOrLen(s string, c byte) int {
-	for i := 0; i < len(s); i++ {
-		if s[i] == c {
-			return i
-		}
-	}
-	return len(s)
-}
+func trimRef(s string) string { return strings.TrimFunc(s, func(r rune) bool { return r <= ' ' }) }
 
 // encodeAll encodes text that was decoded as a whole into its charset again, with the byte
 // order mark of the original.

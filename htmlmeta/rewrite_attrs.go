@@ -40,19 +40,13 @@ func (w *rewriter) tagName(t *tag) string {
 }
 
 func (w *rewriter) relOf(t *tag) string {
-	if at, ok := t.get(attrRel); ok {
-		return relWords(string(w.r.decode(nil, at.of(w.src), true)))
-	}
-	return ""
+	return relWords(string(w.r.decode(nil, t.first(attrRel).of(w.src), true)))
 }
 
 // attribute rewrites an attribute according to its form in the table.
 func (w *rewriter) attribute(t *tag, a *attr, f form, l Link) Change {
 	if f == linkHref {
 		l.Kind = linkKind(l.Rel, strings.ToLower(w.named(t, "as")))
-	}
-	if (f == oneURL || f == linkHref) && l.Tag != "use" && w.known(a, l.Kind) {
-		return Local
 	}
 	text := w.value(a)
 	switch f {
@@ -84,27 +78,6 @@ func (w *rewriter) attribute(t *tag, a *attr, f form, l Link) Change {
 		w.archives(t, a, text, l)
 	}
 	return Leave
-}
-
-// known rewrites an attribute by Rewriting.Known; false if that does not know it.
-func (w *rewriter) known(a *attr, kind LinkKind) bool {
-	if w.o.Known == nil || kind == Alternate || w.r.links.base != w.home || w.stopped() {
-		return false
-	}
-	ref := a.value.of(w.src)
-	for _, c := range ref {
-		if c < ' ' || c >= 0x80 || c == '&' {
-			return false
-		}
-	}
-	if len(ref) == 0 || ref[len(ref)-1] == ' ' {
-		return false
-	}
-	to, ok := w.o.Known(ref, kind)
-	if to != "" {
-		w.putRef(a, to, true)
-	}
-	return ok
 }
 
 // named returns the value of another attribute of the tag.

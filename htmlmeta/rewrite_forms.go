@@ -56,7 +56,7 @@ func (w *rewriter) inner(a *attr, text string) {
 	defer r.free()
 	r.inner = w.r.inner + 1
 	r.links.base = w.r.links.base // HTML §4.2.3: srcdoc inherits the base
-	in := &rewriter{r: r, o: w.o, home: w.home}
+	in := &rewriter{r: r, o: w.o}
 	in.o.NoTranslate, in.o.Room = false, nil
 	in.hasBase = w.hasBase
 	in.page([]byte(text), utf8Code, false)

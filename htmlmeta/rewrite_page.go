@@ -70,7 +70,7 @@ func prologEnd(src []byte) int {
 		}
 		rest := src[at:]
 		switch {
-		case len(rest) > 9 && equalFold(rest[:9], "<!doctype"):
+		case len(rest) > 9 && hasPrefixFold(rest, "<!doctype"):
 			i := bytes.IndexByte(rest, '>')
 			if i < 0 {
 				return end
@@ -226,13 +226,13 @@ func (w *rewriter) head(t *tag) {
 		at = textBefore(w.src, at)
 	}
 	switch {
-	case len(name) == 4 && equalFold(name, "html") && at == t.all.from:
+	case equalFold(name, "html") && at == t.all.from:
 		if w.o.NoTranslate && !w.html {
 			w.noTranslate(t)
 		}
 		w.html = true
 		return
-	case len(name) == 4 && equalFold(name, "head") && at == t.all.from:
+	case equalFold(name, "head") && at == t.all.from:
 		switch {
 		case w.front == "":
 		case w.xml && t.selfEnd:
@@ -328,7 +328,7 @@ func (w *rewriter) close() {
 }
 
 func (w *rewriter) endTag(t *tag) {
-	if name := t.name.of(w.src); len(name) == 4 && equalFold(name, "body") {
+	if name := t.name.of(w.src); equalFold(name, "body") {
 		w.spriteEnd(t.all.from)
 	}
 }
@@ -355,7 +355,7 @@ func (w *rewriter) withBlank(a *attr) span {
 }
 
 func isName(src []byte, a *attr, name string) bool {
-	return a.name.to-a.name.from == len(name) && equalFold(a.name.of(src), name)
+	return equalFold(a.name.of(src), name)
 }
 
 // value returns an attribute's value, decoded.

@@ -20,12 +20,11 @@ type sprite struct {
 // use replaces a reference to a part of another SVG file by one to the inlined sprite; false if
 // it is not such a reference or the file cannot be inlined.
 func (w *rewriter) use(a *attr, text string) bool {
-	ref := trimRef(text)
-	i := indexByteOrLen(ref, '#')
-	if i == 0 || i == len(ref) || foreignScheme(ref[:i]) {
+	file, part := cutFragment(trimRef(text))
+	if file == "" || part == "" || foreignScheme(file) {
 		return false
 	}
-	u, err := w.r.links.resolve(ref[:i])
+	u, err := w.r.links.resolve(file)
 	if err != nil || w.o.Inline == nil || w.xml {
 		return false
 	}
@@ -44,7 +43,7 @@ func (w *rewriter) use(a *attr, text string) bool {
 		w.need("use")
 		return false
 	}
-	w.put(a, "#"+s.prefix+ref[i+1:])
+	w.put(a, "#"+s.prefix+part[1:])
 	return true
 }
 

@@ -221,10 +221,8 @@ func unescapeScript(raw []byte) string {
 // §8.1.6.2).
 func isSpecifier(text string) bool {
 	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../") ||
-		hasPrefixOf(text, "http://") || hasPrefixOf(text, "https://")
+		hasPrefixFold(text, "http://") || hasPrefixFold(text, "https://")
 }
-
-func hasPrefixOf(s, prefix string) bool { return hasPrefixFold([]byte(s), prefix) }
 
 // scriptType classifies a script element by its type attribute.
 func scriptType(typ string) (script, importMap bool) {

@@ -32,7 +32,7 @@ var ofHead = []string{"html", "head", "base", "link", "meta", "title", "script",
 // end records an end tag.
 func (p *tagPlaces) end(src []byte, t *tag, inForeign bool) {
 	name := t.name.of(src)
-	if inForeign || len(name) == 8 && equalFold(name, "template") || len(name) == 4 && equalFold(name, "body") {
+	if inForeign || equalFold(name, "template") || equalFold(name, "body") {
 		p.list = append(p.list, uint32(t.all.from))
 	}
 }

@@ -116,7 +116,7 @@ const (
 	isMargin                  // as isAside, unless within main or article
 	isMain
 	isHead
-	isQuiet      // its content is not shown in results (Yandex)
+	isQuiet      // its content is not shown in results (data-nosnippet, or Yandex's <noindex>)
 	isMeta       // may be in the head of a document
 	isFormatting // its end tag may come after those of elements around it
 	isScope      // an end tag within it does not end an element around it
@@ -190,30 +190,36 @@ type textRules struct {
 	main   int  // number of open elements with the main text
 }
 
-// element returns the properties of an element with a role.
-func (t *textRules) element(what role) textElement {
-	beside := what&isAside != 0 || what&isMargin != 0 && t.main == 0
-	return textElement{block: what&isBlock != 0, main: what&isMain != 0, head: what&isHead != 0,
-		quiet: what&isQuiet != 0, never: what&isNever != 0 || t.frugal && beside}
+// here returns what an element with a role means at this place.
+func (t *textRules) here(what role) role {
+	if t.frugal && (what&isAside != 0 || what&isMargin != 0 && t.main == 0) {
+		what |= isNever
+	}
+	return what
 }
 
-// addAttribute applies an attribute of an element.
-func addAttribute[T string | []byte](t *textRules, el *textElement, name, value T) {
-	switch n := len(name); {
-	case n == 4 && equalFold(name, "role"):
+// withAttribute adds what an attribute of an element means.
+func withAttribute[T string | []byte](t *textRules, what role, name, value T) role {
+	switch {
+	case equalFold(name, "role"):
 		switch strings.ToLower(string(value)) {
 		case "navigation", "banner", "contentinfo", "search", "complementary":
-			el.never = el.never || t.frugal && t.main == 0
+			if t.frugal && t.main == 0 {
+				return what | isNever
+			}
 		case "main":
-			el.main = true
+			return what | isMain
 		}
-	case n == 6 && equalFold(name, "hidden"):
-		el.never = true
-	case n == 11 && equalFold(name, "aria-hidden"):
-		el.never = el.never || strings.EqualFold(string(value), "true")
-	case n == 14 && equalFold(name, "data-nosnippet"):
-		el.quiet = true
+	case equalFold(name, "hidden"):
+		return what | isNever
+	case equalFold(name, "aria-hidden"):
+		if strings.EqualFold(string(value), "true") {
+			return what | isNever
+		}
+	case equalFold(name, "data-nosnippet"):
+		return what | isQuiet
 	}
+	return what
 }
 
 // textReader tracks open elements and collects the text.
@@ -239,13 +245,9 @@ type textReader struct {
 
 // textElement is an open element that affects the text.
 type textElement struct {
-	name  string
-	what  role
-	never bool
-	main  bool
-	head  bool
-	quiet bool // data-nosnippet, or Yandex's <noindex>
-	block bool
+	name string
+	is   role // of its name
+	what role // here, with its attributes
 }
 
 func (t *textReader) read(xml bool) {
@@ -305,15 +307,15 @@ func (t *textReader) open(tag *tag, xml bool) {
 	if what&isVoid != 0 || xml && tag.selfEnd {
 		return
 	}
-	el := t.element(what)
+	is := what
+	what = t.here(what)
 	for i := range tag.attrs {
-		addAttribute(&t.textRules, &el, tag.attrs[i].name.of(t.src), tag.attrs[i].value.of(t.src))
+		what = withAttribute(&t.textRules, what, tag.attrs[i].name.of(t.src), tag.attrs[i].value.of(t.src))
 	}
-	if what&^(isMeta|isFormatting) == 0 && !el.never && !el.main && !el.quiet || len(t.stack) == maxOpen {
+	if what&^(isMeta|isFormatting) == 0 || len(t.stack) == maxOpen {
 		return
 	}
-	el.name, el.what = name, what
-	t.push(el)
+	t.push(textElement{name, is, what})
 }
 
 // lower returns the name of an element in lower case, and its role.
@@ -341,7 +343,7 @@ func (t *textReader) endHead() {
 
 // inTable reports whether a table is open; outside of one, the tags of its parts mean nothing.
 func (t *textReader) inTable() bool {
-	return slices.ContainsFunc(t.stack, func(el textElement) bool { return el.what&isTable != 0 })
+	return slices.ContainsFunc(t.stack, func(el textElement) bool { return el.is&isTable != 0 })
 }
 
 // endImplied ends the elements whose end tags a start tag makes superfluous.
@@ -352,7 +354,7 @@ func (t *textReader) endImplied(what role) {
 		}
 		end := -1
 		for i := len(t.stack) - 1; i >= 0; i-- {
-			has := t.stack[i].what
+			has := t.stack[i].is
 			if has&e.ends != 0 {
 				end = i
 			} else if has&e.within != 0 && has&isPlain == 0 {
@@ -370,20 +372,20 @@ const maxOpen = 512
 
 func (t *textReader) push(el textElement) {
 	t.stack = append(t.stack, el)
-	t.count(el, 1)
+	t.count(el.what, 1)
 }
 
-func (t *textReader) count(el textElement, by int) {
-	if el.never {
+func (t *textReader) count(what role, by int) {
+	if what&isNever != 0 {
 		t.never += by
 	}
-	if el.main {
+	if what&isMain != 0 {
 		t.main += by
 	}
-	if el.head {
+	if what&isHead != 0 {
 		t.heads += by
 	}
-	if el.quiet {
+	if what&isQuiet != 0 {
 		t.hidden += by
 	}
 }
@@ -391,10 +393,10 @@ func (t *textReader) count(el textElement, by int) {
 // pop closes the elements from n on.
 func (t *textReader) pop(n int) {
 	for _, el := range t.stack[n:] {
-		if el.block {
+		if el.what&isBlock != 0 {
 			t.flush()
 		}
-		t.count(el, -1)
+		t.count(el.what, -1)
 	}
 	t.stack = t.stack[:n]
 }
@@ -421,14 +423,14 @@ func (t *textReader) closeNamed(raw []byte) {
 	for i := len(t.stack) - 1; i >= 0; i-- {
 		el := &t.stack[i]
 		switch {
-		case el.name == name && el.what&isFormatting != 0: // it may end before what is in it
-			t.count(*el, -1)
+		case el.name == name && el.is&isFormatting != 0: // it may end before what is in it
+			t.count(el.what, -1)
 			t.stack = slices.Delete(t.stack, i, i+1)
 			return
 		case el.name == name:
 			t.pop(i)
 			return
-		case el.what&within != 0:
+		case el.is&within != 0:
 			return
 		}
 	}
@@ -489,7 +491,7 @@ func (t *textReader) comment(b []byte) {
 	switch {
 	case len(b) > len("<!--/noindex-->"):
 	case strings.EqualFold(string(b), "<!--noindex-->") && len(t.stack) < maxOpen:
-		t.push(textElement{name: "noindex", quiet: true})
+		t.push(textElement{"noindex", isQuiet, isQuiet})
 	case strings.EqualFold(string(b), "<!--/noindex-->"):
 		t.closeNamed([]byte("noindex"))
 	}

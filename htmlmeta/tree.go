@@ -19,16 +19,10 @@ type element struct {
 	text  span // content of title, style and script, in the source
 }
 
-// elementAttr is an attribute of an element; value refers to the source.
-type elementAttr struct {
-	id    name
-	value span
-}
-
 // elements are the relevant tags of a document, in order.
 type elements struct {
 	list  []element
-	attrs []elementAttr
+	attrs []attr
 	known indexSet // references that were seen before
 	refs  []reference
 	fragments
@@ -101,8 +95,7 @@ func (e *elements) wanted(s *scanner) bool {
 	case tagMeta:
 		return e.templates == 0 && len(t.attrs) > 0
 	case tagBase:
-		_, ok := t.get(attrHref)
-		ok = ok && !e.hasBase && e.templates == 0
+		ok := t.has(attrHref) && !e.hasBase && e.templates == 0
 		e.hasBase = e.hasBase || ok
 		return ok
 	case tagTitle:
@@ -124,8 +117,7 @@ func (e *elements) wanted(s *scanner) bool {
 // anyNew reports whether a tag has a reference that was not seen before.
 func (e *elements) anyNew(src []byte, t *tag) bool {
 	any, row := false, &placeOf[t.id]
-	rel, _ := t.get(attrRel)
-	nofollow := mayForbid(rel.of(src))
+	nofollow := mayForbid(t.first(attrRel).of(src))
 	for i := range t.attrs {
 		p := row[t.attrs[i].id]
 		if p == 0 {
@@ -145,16 +137,7 @@ func (e *elements) anyNew(src []byte, t *tag) bool {
 // mayForbid reports whether a rel may contain nofollow, judging by the source.
 func mayForbid(rel []byte) bool {
 	return len(rel) > 0 && (bytes.IndexByte(rel, '&') >= 0 ||
-		containsFold(rel, "nofollow") || containsFold(rel, "ugc") || containsFold(rel, "sponsored"))
-}
-
-func containsFold(b []byte, sub string) bool {
-	for i := 0; i+len(sub) <= len(b); i++ {
-		if equalFold(b[i:i+len(sub)], sub) {
-			return true
-		}
-	}
-	return false
+		indexFold(rel, "nofollow") >= 0 || indexFold(rel, "ugc") >= 0 || indexFold(rel, "sponsored") >= 0)
 }
 
 // isNew reports whether a reference, ignoring its fragment, was not seen before.
@@ -194,9 +177,7 @@ func withoutFragment(src []byte, v span) span {
 // add stores a tag's offsets. Only styles, scripts and titles keep their text.
 func (e *elements) add(t *tag) {
 	from := len(e.attrs)
-	for i := range t.attrs {
-		e.attrs = append(e.attrs, elementAttr{t.attrs[i].id, t.attrs[i].value})
-	}
+	e.attrs = append(e.attrs, t.attrs...)
 	el := element{tag: t.id, name: t.name, attrs: span{from, len(e.attrs)}}
 	if t.id == tagStyle || t.id == tagTitle || t.id == tagScript {
 		el.text = t.text
@@ -286,14 +267,14 @@ func (t *tree) decode(e *elements, src []byte, decode decoder) {
 
 // useful truncates a value that cannot be used as a whole: a URL that is too long remains too
 // long, a data: URL remains one.
-func useful(a elementAttr, tag name, src []byte) []byte {
+func useful(a attr, tag name, src []byte) []byte {
 	v := a.value.of(src)
 	p := placeOf[tag][a.id]
 	if p == 0 || places[p-1].form != oneURL && places[p-1].form != linkHref {
 		return v
 	}
-	if len(v) > 5 && v[4] == ':' && equalFold(v[:5], "data:") {
-		return v[:5]
+	if hasPrefixFold(v, "data:") {
+		return v[:len("data:")]
 	}
 	return v[:min(len(v), maxValue)]
 }

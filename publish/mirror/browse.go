@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -16,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"curtsy/internal/weburl"
 	"curtsy/publish"
@@ -103,12 +104,9 @@ func Browse(ctx context.Context, out string, o Options, b Browsing) (*Opened, er
 		return nil, err
 	}
 	defer root.Close()
-	m, err := readMap(root)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", out, ErrNotOurs)
-	}
+	m, err := mapIn(root, out)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", out, MapFile, err)
+		return nil, err
 	}
 	if out, err = filepath.Abs(out); err != nil {
 		return nil, err
@@ -158,35 +156,25 @@ func (j *judging) all(ctx context.Context, m *mirrorMap) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next, judged := make(chan *mapped), 0
-	var tabs sync.WaitGroup
-	for range max(j.b.Tabs, 1) {
-		tabs.Go(func() {
-			for p := range next {
-				one, err := j.page(ctx, p)
-				j.mu.Lock()
-				if err != nil {
-					cancel(err)
-				} else {
-					j.sum.Judged = append(j.sum.Judged, *one)
-				}
-				judged++
-				j.o.Watch(Progress{Step: "open", Done: judged, Total: len(list)})
-				j.mu.Unlock()
+	tabs, running := errgroup.WithContext(ctx)
+	tabs.SetLimit(max(j.b.Tabs, 1))
+	for _, p := range list {
+		if running.Err() != nil {
+			break
+		}
+		tabs.Go(func() error {
+			one, err := j.page(running, p)
+			if err != nil {
+				return err
 			}
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			j.sum.Judged = append(j.sum.Judged, *one)
+			j.o.Watch(Progress{Step: "open", Done: len(j.sum.Judged), Total: len(list)})
+			return nil
 		})
 	}
-	for _, p := range list {
-		select {
-		case next <- p:
-		case <-ctx.Done():
-		}
-	}
-	close(next)
-	tabs.Wait()
-	if err := context.Cause(ctx); err != nil {
+	if err := cmp.Or(tabs.Wait(), context.Cause(ctx)); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(j.sum.Judged, func(a, b Judged) int { return strings.Compare(a.URL, b.URL) })

@@ -112,16 +112,15 @@ func (e *entry) part() string {
 // site is the sorted list of entries, with indexes.
 type site struct {
 	list []entry
-	at   places
+	at   map[string]int32 // entry numbers, by URL
 	a    *storage.Archive
 	o    *Options
-	own  map[string]bool // origins of the site
 	// origins are the origins with a visit.
 	origins map[string]bool
 	// twins maps the common form of a page's URLs (Options.Twin) to the entry under which the
 	// page was fetched.
 	twins  map[string]int32
-	pages  *nameSet  // keys of the site's pages that have a file (Options.key)
+	pages  nameSet   // keys of the site's pages that have a file (Options.key)
 	stored int64     // octets of payloads as sent
 	sent   int64     // those of them that are to be written
 	last   time.Time // time of the last visit; the mirror's own files get it
@@ -138,10 +137,7 @@ type site struct {
 // (crawllog.Current), or the one that was current at Options.At. The whole history of the URL
 // determines what may be shown.
 func gather(a *storage.Archive, o *Options) (*site, error) {
-	s := &site{a: a, o: o, own: map[string]bool{}, origins: map[string]bool{}}
-	for _, origin := range o.Origins {
-		s.own[origin] = true
-	}
+	s := &site{a: a, o: o, origins: map[string]bool{}}
 	s.digest = func(r crawllog.Ref) string {
 		v, err := a.Visit(r)
 		if err != nil || v == nil {
@@ -172,8 +168,9 @@ func gather(a *storage.Archive, o *Options) (*site, error) {
 			cmp.Compare(y.urlID, x.urlID))
 	})
 	s.list = slices.CompactFunc(s.list, func(x, y entry) bool { return x.url == y.url })
-	s.at = placesOf(s.list)
+	s.at = make(map[string]int32, len(s.list))
 	for i := range s.list {
+		s.at[s.list[i].url.String()] = int32(i)
 		s.origins[s.list[i].url.Origin()] = true
 	}
 	return s, s.complete(a)

@@ -143,8 +143,7 @@ func (w *writer) writeOwn(r *Result) ([]mapped, error) {
 		return extra, nil
 	}
 	to, href := ReportFile, w.s.o.Seed.String()
-	l := &linker{s: w.s}
-	if e, part := l.target(w.s.find(w.s.o.Seed), ""); e != nil {
+	if e, part := w.s.target(w.s.find(w.s.o.Seed), ""); e != nil {
 		to, href = encodePath(e.file)+encodeFragment(part), e.url.String()
 	}
 	extra = append(extra, mapped{File: "index.html", Type: typeHTML})

@@ -12,7 +12,6 @@ type linker struct {
 	s     *site
 	from  *entry
 	notes *notes
-	near  *nearby        // nil: no cache
 	noted map[noted]bool // what was already noted for this page
 }
 
@@ -34,24 +33,21 @@ func (l *linker) ref(r htmlmeta.Reference) (htmlmeta.Change, string) {
 		j := l.s.index(r.URL.InPage(route))
 		switch {
 		case l.s.routes && j >= 0 && l.s.list[j].state == kept: // "#/" is the page that holds the routes
-			i, r.Text, r.Fragment, r.Plain = j, part, part, false
+			i, r.Text, r.Fragment = j, part, part
 		case strings.HasPrefix(r.Text, "#"):
 			return htmlmeta.Leave, ""
 		}
 	}
-	to, part := l.target(i, r.Fragment)
+	to, part := l.s.target(i, r.Fragment)
 	if to == nil {
 		l.note(r, i)
 		if l.s.isOwn(r.URL) && l.s.pages.has(l.s.o.key(r.URL)) {
 			l.notes.live.Add(1)
 		}
-		if l.loads(r) && !l.s.o.Online {
+		if loads(r) && !l.s.o.Online {
 			return htmlmeta.Silent, r.URL.String() + r.Fragment
 		}
 		return live(r)
-	}
-	if r.Plain && l.near != nil {
-		l.near.keep(r, to, relative(l.from.file, to.file), l.s.list[i].part())
 	}
 	part = encodeFragment(part)
 	if to == l.from && part != "" && r.Kind == htmlmeta.Navigation && r.Tag != "meta" {
@@ -69,11 +65,11 @@ func samePage(r htmlmeta.Reference, part string) string {
 }
 
 // target returns the file for entry i and the fragment; nil if there is none.
-func (l *linker) target(i int, part string) (*entry, string) {
+func (s *site) target(i int, part string) (*entry, string) {
 	if i < 0 {
 		return nil, part
 	}
-	e := &l.s.list[i]
+	e := &s.list[i]
 	switch {
 	case e.state == kept:
 		return e, part
@@ -81,13 +77,13 @@ func (l *linker) target(i int, part string) (*entry, string) {
 		if part == "" {
 			part = e.part()
 		}
-		return &l.s.list[e.final], part
+		return &s.list[e.final], part
 	}
 	return nil, part
 }
 
 // loads reports whether a browser fetches the reference without a click.
-func (l *linker) loads(r htmlmeta.Reference) bool {
+func loads(r htmlmeta.Reference) bool {
 	switch r.Kind {
 	case htmlmeta.Requisite:
 		return true

@@ -1,8 +1,7 @@
 package mirror
 
 import (
-	"hash/maphash"
-	"math/bits"
+	"slices"
 
 	"curtsy/frontier/judge"
 	"curtsy/internal/weburl"
@@ -68,44 +67,13 @@ func (s *site) followAll() {
 	}
 }
 
-// index finds a URL exactly as given. It does not copy entries, because workers write to their
-// own entries while others look up.
+// index finds a URL exactly as given; -1 if there is no entry.
 func (s *site) index(u weburl.URL) int {
-	href := u.String()
-	for at := s.at.first(href); ; at++ {
-		i := int(s.at.slots[at&s.at.mask]) - 1
-		if i < 0 || s.list[i].url.String() == href {
-			return i
-		}
+	if i, known := s.at[u.String()]; known {
+		return int(i)
 	}
+	return -1
 }
-
-// places is a hash table from URLs to entry numbers. It takes eight octets an entry, less than
-// a map, and is queried for every link.
-type places struct {
-	seed  maphash.Seed
-	slots []int32 // entry number + 1; 0: free; at least half of the slots are
-	mask  uint64
-}
-
-func placesOf(list []entry) places {
-	n := 1 << bits.Len(uint(2*len(list)))
-	p := places{maphash.MakeSeed(), make([]int32, n), uint64(n - 1)}
-	for i := range list {
-		at := p.first(list[i].url.String())
-		for p.slots[at&p.mask] != 0 {
-			at++
-		}
-		p.slots[at&p.mask] = int32(i + 1)
-	}
-	return p
-}
-
-// first returns the first slot to try for a URL.
-func (p *places) first(href string) uint64 { return maphash.String(p.seed, href) }
-
-// indexOf finds a URL given as a string.
-func (s *site) indexOf(href string) int { return s.index(weburl.FromCanonical(href)) }
 
 // find returns the entry for a URL: its own or, if that has no file, one of the same page under
 // another URL (see names). If none has a file, it returns the first that exists, or -1.
@@ -196,4 +164,4 @@ func (o *Options) key(u weburl.URL) string {
 }
 
 // isOwn reports whether a URL belongs to the site.
-func (s *site) isOwn(u weburl.URL) bool { return s.own[u.Origin()] }
+func (s *site) isOwn(u weburl.URL) bool { return slices.Contains(s.o.Origins, u.Origin()) }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"curtsy/internal/legible"
@@ -60,6 +61,18 @@ func (m *mirrorMap) files() map[string]bool {
 }
 
 var errFormat = errors.New("not a map of curtsy's")
+
+// mapIn is readMap; its error names the mirror, and says if out is none.
+func mapIn(root *os.Root, out string) (*mirrorMap, error) {
+	m, err := readMap(root)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: %w", out, ErrNotOurs)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %s: %w", out, MapFile, err)
+	}
+	return m, nil
+}
 
 // readMap reads the map of a mirror.
 func readMap(root *os.Root) (*mirrorMap, error) {

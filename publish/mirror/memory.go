@@ -43,21 +43,15 @@ type buffers struct {
 }
 
 func (w *writer) takeBuffers() *buffers {
-	select {
-	case b := <-w.spare:
+	if b, ok := w.spare.Get().(*buffers); ok {
 		b.body.Reset()
 		return b
-	default:
-		return new(buffers)
 	}
+	return new(buffers)
 }
 
 func (w *writer) giveBuffers(b *buffers) {
-	if b.body.Cap() > shortDocument || cap(b.out) > shortDocument {
-		return
-	}
-	select {
-	case w.spare <- b:
-	default:
+	if b.body.Cap() <= shortDocument && cap(b.out) <= shortDocument {
+		w.spare.Put(b)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // namesOf names URLs as one site, all of them HTML except for the types given.
 func namesOf(types map[string]string, targets ...string) map[string]string {
-	s := &site{o: &Options{}, own: map[string]bool{"http://h": true}, digest: func(crawllog.Ref) string { return "" }}
+	s := &site{o: &Options{}, digest: func(crawllog.Ref) string { return "" }}
 	s.o.Seed = weburl.MustParse("http://h/")
 	s.o.defaults()
 	for _, t := range targets {

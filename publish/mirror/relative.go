@@ -25,41 +25,30 @@ func relative(from, to string) string {
 
 // encodePath percent-encodes a path of the tree for a reference. Escapes in names are encoded
 // once more.
-func encodePath(s string) string {
-	n := 0
-	for i := 0; i < len(s); i++ {
-		if !unreserved[s[i]] {
-			n++
-		}
-	}
-	if n == 0 {
-		return s
-	}
-	b := make([]byte, 0, len(s)+2*n)
-	for i := 0; i < len(s); i++ {
-		b = appendEncoded(b, s[i], unreserved[s[i]])
-	}
-	return string(b)
-}
-
-const hexDigits = "0123456789ABCDEF"
-
-func appendEncoded(b []byte, c byte, plain bool) []byte {
-	if plain {
-		return append(b, c)
-	}
-	return append(b, '%', hexDigits[c>>4], hexDigits[c&15])
-}
+func encodePath(s string) string { return encode(s, &unreserved) }
 
 // encodeFragment encodes a fragment so that it is safe in every charset and between any quotes.
 // Browsers decode it when they look up the element.
-func encodeFragment(s string) string {
-	if plainFragment(s) {
+func encodeFragment(s string) string { return encode(s, &inFragment) }
+
+const hexDigits = "0123456789ABCDEF"
+
+// encode percent-encodes the octets of s that are not plain.
+func encode(s string, plain *[256]bool) string {
+	from := 0
+	for from < len(s) && plain[s[from]] {
+		from++
+	}
+	if from == len(s) {
 		return s
 	}
-	var b []byte
-	for i := 0; i < len(s); i++ {
-		b = appendEncoded(b, s[i], inFragment[s[i]])
+	b := append(make([]byte, 0, len(s)+32), s[:from]...)
+	for _, c := range []byte(s[from:]) {
+		if plain[c] {
+			b = append(b, c)
+		} else {
+			b = append(b, '%', hexDigits[c>>4], hexDigits[c&15])
+		}
 	}
 	return string(b)
 }
@@ -71,15 +60,6 @@ var inFragment = func() (t [256]bool) {
 	}
 	return
 }()
-
-func plainFragment[T string | []byte](s T) bool {
-	for i := range len(s) {
-		if !inFragment[s[i]] {
-			return false
-		}
-	}
-	return true
-}
 
 // encodeLive encodes an absolute URL for CSS and srcset.
 func encodeLive(s string) string {

@@ -141,7 +141,7 @@ func pages(b *bufio.Writer, s *site, r *row) {
 			b.WriteString("<br>")
 		}
 		href := p
-		if j := s.indexOf(p); j >= 0 {
+		if j, known := s.at[p]; known {
 			href = encodePath(s.list[j].file)
 		}
 		fmt.Fprintf(b, `<a href="%s">%s</a>`, visible(href), visible(p))
@@ -158,27 +158,20 @@ func pages(b *bufio.Writer, s *site, r *row) {
 }
 
 func (w *writer) encodeRedirects(b *bufio.Writer) {
-	n, hidden := 0, 0
+	var rows []*entry
+	hidden := 0
 	for i := range w.s.list {
-		switch {
-		case w.s.list[i].state != moved:
+		switch e := &w.s.list[i]; {
+		case e.state != moved:
 		case w.namesUnlisted(i):
 			hidden++
 		default:
-			n++
+			rows = append(rows, e)
 		}
 	}
-	begin(b, "Redirects", "links to the URL on the left go straight to the page on the right", "Leads to", n,
-		hidden, n > maxRows)
-	rows := 0
-	for i := range w.s.list {
-		e := &w.s.list[i]
-		if e.state != moved || w.namesUnlisted(i) {
-			continue
-		}
-		if rows++; rows > maxRows {
-			break
-		}
+	begin(b, "Redirects", "links to the URL on the left go straight to the page on the right", "Leads to", len(rows),
+		hidden, len(rows) > maxRows)
+	for _, e := range rows[:min(len(rows), maxRows)] {
 		if e.final >= 0 {
 			f := &w.s.list[e.final]
 			fmt.Fprintf(b, "<tr><td>%s<td><td><a href=\"%s\">%s</a>\n", anchor(e.url.String()), encodePath(f.file),
@@ -188,7 +181,7 @@ func (w *writer) encodeRedirects(b *bufio.Writer) {
 				visible(cmp.Or(e.why(), "leads out of the mirror")), anchor(e.to().String()))
 		}
 	}
-	end(b, n)
+	end(b, len(rows))
 }
 
 // namesUnlisted reports whether source or target of a redirect must not be published.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"curtsy/internal/weburl"
@@ -18,12 +19,9 @@ func serverOf(root *os.Root, m *mirrorMap) server {
 	for _, f := range m.Files {
 		s.types[f.File] = f.Type
 	}
-	own := map[string]bool{weburl.FromCanonical(m.Seed).Origin(): true}
-	s.add(m, own)
-	for _, origin := range m.Origins {
-		own[origin] = true
-	}
-	s.add(m, own)
+	seed := weburl.FromCanonical(m.Seed).Origin()
+	s.add(m, []string{seed})
+	s.add(m, append([]string{seed}, m.Origins...))
 	return s
 }
 
@@ -39,10 +37,10 @@ type server struct {
 }
 
 // add adds the URLs of the given origins.
-func (s *server) add(m *mirrorMap, own map[string]bool) {
+func (s *server) add(m *mirrorMap, own []string) {
 	for _, f := range m.Files {
 		u := weburl.FromCanonical(f.URL)
-		if u.IsZero() || u.Route() != "" || !own[u.Origin()] {
+		if u.IsZero() || u.Route() != "" || !slices.Contains(own, u.Origin()) {
 			continue
 		}
 		at := u.Target()
@@ -50,7 +48,7 @@ func (s *server) add(m *mirrorMap, own map[string]bool) {
 			continue
 		}
 		s.byURL[at] = f.File
-		if to := weburl.FromCanonical(f.To); !to.IsZero() && own[to.Origin()] && to.Target() != at {
+		if to := weburl.FromCanonical(f.To); !to.IsZero() && slices.Contains(own, to.Origin()) && to.Target() != at {
 			s.moved[at] = to.Target()
 		}
 		if f.To == "" && (f.Type == typeHTML || f.Type == typeXHTML) && !strings.HasPrefix(at, "//") {

@@ -124,7 +124,7 @@ func (d *document) ref(r htmlmeta.Reference) (htmlmeta.Change, string, error) {
 	}
 	name := decode(r.URL.Path()[1:])
 	e := d.byFile[name]
-	l, away := linker{}, d.alone || len(d.open) > 1 // data: URLs cannot resolve relative references
+	away := d.alone || len(d.open) > 1 // data: URLs cannot resolve relative references
 	switch {
 	case e == nil, r.Kind == htmlmeta.Hint, r.Kind == htmlmeta.Speculative, hasAny(r.Rel, "manifest"):
 		return htmlmeta.Silent, r.Text, nil
@@ -136,7 +136,7 @@ func (d *document) ref(r htmlmeta.Reference) (htmlmeta.Change, string, error) {
 		return htmlmeta.Live, uri + encodeFragment(r.Fragment), nil
 	case name == d.open[0] && len(d.open) == 1:
 		return htmlmeta.Local, cmp.Or(encodeFragment(r.Fragment), "#"), nil
-	case l.loads(r) && (r.Tag != "meta" || away): // a refresh, or a prefetch
+	case loads(r) && (r.Tag != "meta" || away): // a refresh, or a prefetch
 		return htmlmeta.Silent, e.url.String(), nil
 	case away:
 		return htmlmeta.Live, e.url.String() + encodeFragment(r.Fragment), nil
@@ -240,7 +240,7 @@ func (in *inliner) replace(e *entry) error {
 	}
 	body, err := in.page(e)
 	if errors.Is(err, errInternal) { // keep the page and its parts as separate files
-		in.w.notes.add(cutOff, e.url.String(), err.Error(), e.url.String())
+		in.w.incomplete(e, err.Error())
 		in.failed = true
 		return nil
 	}
@@ -304,7 +304,7 @@ func Single(a *storage.Archive, u weburl.URL, near string, o Options) (body []by
 		return nil, nil, err
 	}
 	s.nameAll()
-	e, _ := (&linker{s: s}).target(s.find(u), "")
+	e, _ := s.target(s.find(u), "")
 	if e == nil || !e.page {
 		return nil, nil, fmt.Errorf("%s: %w: %s", u, ErrNoPage, s.whyNot(u, e))
 	}

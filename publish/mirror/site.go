@@ -1,9 +1,6 @@
 package mirror
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 
@@ -21,12 +18,9 @@ type Site struct {
 
 // NewSite reads the map of a mirror. The caller closes root when the site is no longer used.
 func NewSite(root *os.Root, names localweb.Names) (*Site, error) {
-	m, err := readMap(root)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", root.Name(), ErrNotOurs)
-	}
+	m, err := mapIn(root, root.Name())
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", root.Name(), MapFile, err)
+		return nil, err
 	}
 	return &Site{Token: localweb.NewToken(), names: names, files: serverOf(root, m)}, nil
 }

@@ -41,15 +41,8 @@ func (w *writer) sprite(u weburl.URL, prefix string) (markup string, base weburl
 }
 
 func (w *writer) readSprite(u weburl.URL, prefix string) sprite {
-	i := w.s.find(u)
-	if i < 0 {
-		return sprite{}
-	}
-	e := &w.s.list[i]
-	if e.state == moved && e.final >= 0 {
-		e = &w.s.list[e.final]
-	}
-	if e.state != kept || e.typ() != typeSVG {
+	e, _ := w.s.target(w.s.find(u), "")
+	if e == nil || e.typ() != typeSVG {
 		return sprite{}
 	}
 	v, err := w.visit(e)

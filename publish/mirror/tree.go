@@ -26,8 +26,7 @@ type tree struct {
 	root *os.Root // of tmp
 	old  *os.Root // the existing mirror; nil if none
 	mu   sync.Mutex
-	made map[string]bool     // directories created
-	dirs map[string]*os.Root // open directories that nobody uses
+	made map[string]bool // directories created
 
 	most    int64 // size limit of the mirror in bytes; 0: none
 	minFree int64 // bytes to leave free on the disk
@@ -47,7 +46,7 @@ func newTree(out string) (*tree, error) {
 	if real, err := filepath.EvalSymlinks(out); err == nil {
 		out = real // a link to a mirror stays a link
 	}
-	t := &tree{out: out, made: map[string]bool{".": true}, dirs: map[string]*os.Root{}}
+	t := &tree{out: out, made: map[string]bool{".": true}}
 	if t.old, err = openOld(out); err != nil {
 		return nil, err
 	}
@@ -67,6 +66,17 @@ func newTree(out string) (*tree, error) {
 		return nil, t.fail(err)
 	}
 	return t, nil
+}
+
+// Place returns an error if Export could not write a mirror to out: because something else is
+// there, or its parent is not writable.
+func Place(out string) error {
+	t, err := newTree(out)
+	if err != nil {
+		return err
+	}
+	t.discard()
+	return nil
 }
 
 func (t *tree) fail(err error) error {
@@ -140,7 +150,6 @@ func globEscape(s string) string {
 
 // discard removes the temporary directory. The old mirror is untouched.
 func (t *tree) discard() {
-	t.closeDirs()
 	for _, r := range []*os.Root{t.root, t.old} {
 		if r != nil {
 			r.Close()
@@ -167,14 +176,10 @@ func (t *tree) put(name string, at time.Time, body []byte) error {
 // stream writes a file from a reader. An error of the reader is not a DiskError, and leaves no
 // file.
 func (t *tree) stream(name string, at time.Time, r io.Reader) error {
-	in := path.Dir(name)
-	dir, err := t.openDir(in)
-	if err != nil {
+	if err := t.mkdir(path.Dir(name)); err != nil {
 		return err
 	}
-	defer t.giveDir(in, dir)
-	name = path.Base(name)
-	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|asFile, 0o644)
+	f, err := t.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|asFile, 0o644)
 	if err != nil {
 		return &DiskError{err}
 	}
@@ -191,59 +196,17 @@ func (t *tree) stream(name string, at time.Time, r io.Reader) error {
 		return &DiskError{d.err}
 	}
 	if err != nil {
-		if e := dir.Remove(name); e != nil {
+		if e := t.root.Remove(name); e != nil {
 			return &DiskError{e}
 		}
 		return err
 	}
 	if !at.IsZero() {
-		if e := dir.Chtimes(name, at, at); e != nil {
+		if e := t.root.Chtimes(name, at, at); e != nil {
 			return &DiskError{e}
 		}
 	}
 	return nil
-}
-
-// openDirs is the most directories kept open. Files come in the order of their URLs.
-const openDirs = 256
-
-// openDir opens a directory for the caller alone, until it is given back. Opening files from
-// the root would resolve all their parent directories each time.
-func (t *tree) openDir(name string) (*os.Root, error) {
-	if err := t.mkdir(name); err != nil {
-		return nil, err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	dir, err := t.dirs[name], error(nil)
-	if delete(t.dirs, name); dir == nil {
-		if dir, err = t.root.OpenRoot(name); err != nil {
-			return nil, &DiskError{err}
-		}
-	}
-	return dir, nil
-}
-
-func (t *tree) giveDir(name string, dir *os.Root) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if had := t.dirs[name]; had != nil {
-		had.Close()
-	}
-	t.dirs[name] = dir
-	for other, root := range t.dirs {
-		if len(t.dirs) > openDirs && other != name {
-			delete(t.dirs, other)
-			root.Close()
-		}
-	}
-}
-
-func (t *tree) closeDirs() {
-	for name, dir := range t.dirs {
-		delete(t.dirs, name)
-		dir.Close()
-	}
 }
 
 // diskWriter tells errors of writing from errors of the reader.
@@ -351,15 +314,10 @@ func (t *tree) forget(dir string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.made, dir)
-	if root := t.dirs[dir]; root != nil {
-		delete(t.dirs, dir)
-		root.Close()
-	}
 }
 
 // swap replaces the old mirror by the new one, atomically where the system supports it.
 func (t *tree) swap() error {
-	t.closeDirs()
 	if err := syncDir(t.tmp); err != nil {
 		return t.fail(err)
 	}

@@ -9,18 +9,17 @@ import (
 // case-insensitive file systems, and no file has the name of a directory. It goes by the order
 // of the URLs, pages before redirects, so that the same archive gives the same names.
 func (s *site) nameAll() {
-	n := newNamer(len(s.list))
+	n := &namer{used: newNameSet(), dirs: newNameSet(), first: map[uint64]int32{}}
 	s.pages = newNameSet()
 	for i := range s.list {
 		e := &s.list[i]
-		switch {
-		case e.state == kept:
-			e.file = s.inURL(e, candidate(e.url, s.isOwn(e.url), e.typ()))
-		case e.state == moved && e.final >= 0:
-			e.file = s.inURL(e, candidate(e.url, s.isOwn(e.url), typeHTML))
-		default:
+		typ := e.typ()
+		if e.state == moved && e.final >= 0 {
+			typ = typeHTML
+		} else if e.state != kept {
 			continue
 		}
+		e.file = s.inURL(e, candidate(e.url, s.isOwn(e.url), typ))
 		n.addDirs(e.file)
 	}
 	for _, pass := range []state{kept, moved} {
@@ -55,14 +54,10 @@ func (s *site) inURL(e *entry, file string) string {
 
 // namer records the names in use.
 type namer struct {
-	used  *nameSet  // folded
-	dirs  *nameSet  // folded
-	first askers    // by name, unfolded
-	bad   []Problem // names that some file system does not accept
-}
-
-func newNamer(names int) *namer {
-	return &namer{used: newNameSet(), dirs: newNameSet(), first: newAskers(names)}
+	used  nameSet          // folded
+	dirs  nameSet          // folded
+	first map[uint64]int32 // the first entry that asked for a name, by the hash of the name, unfolded
+	bad   []Problem        // names that some file system does not accept
 }
 
 func (n *namer) addDirs(file string) {
@@ -79,14 +74,16 @@ func (n *namer) addDirs(file string) {
 // and headers may give different charsets. But /%70age and /page are the same path (RFC 3986
 // §6.2.2.2).
 func (n *namer) share(s *site, i int) bool {
-	e, name := &s.list[i], n.used.hash(s.list[i].file)
-	j := n.first.first(name, int32(i))
-	if j < 0 {
+	e := &s.list[i]
+	name := n.used.hash(e.file)
+	j, asked := n.first[name]
+	if !asked {
+		n.first[name] = int32(i)
 		return false
 	}
 	o := &s.list[j]
 	onePath := e.url.Origin() == o.url.Origin() && bareEscapes(e.url.Target()) == bareEscapes(o.url.Target())
-	e.same = o.state == kept && o.typ() == e.typ() && (!rewritten(e.typ()) || onePath) && s.equal(o, e)
+	e.same = o.typ() == e.typ() && (!rewritten(e.typ()) || onePath) && s.equal(o, e)
 	if e.same {
 		e.file = o.file
 	}
@@ -120,7 +117,10 @@ func bareEscapes(target string) string {
 }
 
 // free reports whether a name is unused.
-func (n *namer) free(name string) bool { return !n.used.has(fold(name)) && !n.dirs.has(fold(name)) }
+func (n *namer) free(name string) bool {
+	name = fold(name)
+	return !n.used.has(name) && !n.dirs.has(name)
+}
 
 // take returns the preferred name of an entry, or one with a hash if that is taken.
 func (n *namer) take(e *entry, t *texts) string {

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"curtsy/htmlmeta"
 	"curtsy/publish"
 	"curtsy/storage"
@@ -36,18 +38,13 @@ type writer struct {
 	// strict makes it an error if a document cannot be rewritten, because there is no report.
 	strict bool
 
-	spare   chan *buffers // not in use
-	nearbys nearbys
+	spare   sync.Pool // of *buffers
 	sprites sprites
 }
 
 func newWriter(a *storage.Archive, s *site, t *tree) *writer {
-	return &writer{a: a, s: s, tree: t, notes: newNotes(), held: newHeld(), sprites: sprites{made: map[string]sprite{}},
-		spare: make(chan *buffers, workers())}
+	return &writer{a: a, s: s, tree: t, notes: newNotes(), held: newHeld(), sprites: sprites{made: map[string]sprite{}}}
 }
-
-// workers is the number of files written at a time.
-func workers() int { return 2 * runtime.GOMAXPROCS(0) }
 
 // writeAll writes the files of all entries concurrently, in order of discovery, which is about
 // their order in the archive.
@@ -57,27 +54,21 @@ func (w *writer) writeAll(ctx context.Context) error {
 		order[i] = int32(i)
 	}
 	slices.SortFunc(order, func(i, j int32) int { return cmp.Compare(w.s.list[i].urlID, w.s.list[j].urlID) })
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range workers() {
-		all.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(w.s.list) {
-					return
-				}
-				if err := w.guarded(&w.s.list[order[i]]); err != nil {
-					cancel(err)
-					return
-				}
-				w.progress()
+	all, running := errgroup.WithContext(ctx)
+	all.SetLimit(2 * runtime.GOMAXPROCS(0))
+	for _, i := range order {
+		if running.Err() != nil {
+			break
+		}
+		all.Go(func() error {
+			if err := w.guarded(&w.s.list[i]); err != nil {
+				return err
 			}
+			w.progress()
+			return nil
 		})
 	}
-	all.Wait()
-	return context.Cause(ctx)
+	return cmp.Or(all.Wait(), context.Cause(ctx))
 }
 
 func (w *writer) progress() {
@@ -100,7 +91,7 @@ func (w *writer) guarded(e *entry) (err error) {
 			err = fmt.Errorf("%s: %w", e.url, why)
 			return
 		}
-		w.notes.add(cutOff, e.url.String(), why.Error(), e.url.String())
+		w.incomplete(e, why.Error())
 		e.raw = true
 		err = w.copy(e)
 	}()
@@ -120,6 +111,11 @@ func (w *writer) write(e *entry) error {
 		return w.rewrite(e)
 	}
 	return w.copy(e)
+}
+
+// incomplete lists an entry in the report as incomplete.
+func (w *writer) incomplete(e *entry, why string) {
+	w.notes.add(cutOff, e.url.String(), why, e.url.String())
 }
 
 // rewritten reports whether references in files of a type are rewritten.
@@ -179,7 +175,7 @@ func (w *writer) read(e *entry, v *crawllog.Visit, buf *bytes.Buffer, most int) 
 func (w *writer) whole(e *entry, r io.Reader, buf *bytes.Buffer, most int) ([]byte, error) {
 	body, broken, err := readUpTo(r, buf, most)
 	if broken != nil {
-		w.notes.add(cutOff, e.url.String(), broken.Error(), e.url.String())
+		w.incomplete(e, broken.Error())
 	}
 	return body, err
 }
@@ -205,8 +201,7 @@ func (w *writer) rewrite(e *entry) error {
 	body, h, v, give, err := w.document(e, use)
 	defer give()
 	if errors.Is(err, errTooLarge) {
-		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("over %d MiB: its links were not rewritten", maxRewrite>>20),
-			e.url.String())
+		w.incomplete(e, fmt.Sprintf("over %d MiB: its links were not rewritten", maxRewrite>>20))
 		e.raw = true
 		return w.copy(e)
 	}
@@ -233,10 +228,9 @@ func (w *writer) rewrite(e *entry) error {
 			h.Set("Content-Type", crawllog.TypeRendered)
 		}
 	}
-	l := &linker{s: w.s, from: e, notes: w.notes, near: w.nearbys.take(e)}
-	defer w.nearbys.give(l.near)
+	l := &linker{s: w.s, from: e, notes: w.notes}
 	out := w.s.o.rewrite(htmlmeta.Page{URL: e.url, Header: headerFor(h, e.typ()), Body: body, Tags: tags},
-		htmlmeta.Rewriting{Ref: l.ref, Known: l.known, Room: &use.out, NoTranslate: e.fixed, Inline: w.sprite,
+		htmlmeta.Rewriting{Ref: l.ref, Room: &use.out, NoTranslate: e.fixed, Inline: w.sprite,
 			Policy: w.s.policy(still), Script: linkScript(e, still)})
 	if !still {
 		w.noteNeeds(e, out.NeedsHTTP)
@@ -245,7 +239,7 @@ func (w *writer) rewrite(e *entry) error {
 		w.runs.Store(true)
 	}
 	if e.cut {
-		w.notes.add(cutOff, e.url.String(), "the server closed the connection early", e.url.String())
+		w.incomplete(e, "the server closed the connection early")
 	}
 	return w.tree.put(e.file, modified(v), out.Body)
 }
@@ -302,7 +296,7 @@ func (w *writer) unreadable(e *entry, err error) error {
 	if errors.As(err, &damage) || errors.As(err, &path) {
 		return err
 	}
-	w.notes.add(cutOff, e.url.String(), err.Error(), e.url.String())
+	w.incomplete(e, err.Error())
 	return w.tree.put(e.file, time.Time{}, nil)
 }
 
@@ -337,8 +331,7 @@ func (w *writer) copy(e *entry) error {
 	r := &capped{r: b, left: w.s.o.MaxBody}
 	err = w.tree.stream(e.file, modified(v), r)
 	if r.cut {
-		w.notes.add(cutOff, e.url.String(), fmt.Sprintf("over %d bytes when decoded (fetch.max_body): truncated",
-			w.s.o.MaxBody), e.url.String())
+		w.incomplete(e, fmt.Sprintf("over %d bytes when decoded (fetch.max_body): truncated", w.s.o.MaxBody))
 	}
 	var disk *DiskError
 	if err != nil && !errors.As(err, &disk) {
