@@ -36,7 +36,7 @@ func (p Plan) Always() bool { return p.Seen >= 3 && p.Changes == p.Seen }
 func Due(visits []*crawllog.Visit, lastMod time.Time) Plan {
 	last := lastAnswer(visits)
 	if last == nil {
-		return Plan{Why: "never answered"}
+		return Plan{Why: "there is no complete answer yet"}
 	}
 	if unconfirmed(visits) {
 		return Plan{At: last.At, Why: "the last response does not look like the page: it is fetched once more"}
