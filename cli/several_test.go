@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"curtsy/internal/testkit/crawltest"
-	"curtsy/publish/replay"
 )
 
 // pageWith is a page of the test site with an X-Robots-Tag; "" for none.
@@ -54,22 +52,8 @@ func TestALaterArchiveWithdrawsFromAnEarlierOne(t *testing.T) {
 	}
 	crawltest.Archive(t, newer, seed)
 
-	u := &ui{out: &dataWriter{w: io.Discard}, err: &bytes.Buffer{}}
-	sources, closeAll, err := openShelves(t.Context(), u, []string{older, newer})
-	defer closeAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := replay.New(sources, replay.Options{UI: "127.0.0.1:28600", Content: "127.0.0.1:28601"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	get := func(path string) (int, string) {
-		r, w := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:28600"+path, nil), httptest.NewRecorder()
-		r.RequestURI = path
-		s.UI().ServeHTTP(w, r)
-		return w.Code, w.Body.String()
-	}
+	s := serverOf(t, older, newer)
+	get := func(path string) (int, string) { return getAt(s.UI(), "127.0.0.1:28600", path) }
 	if code, text := get("/2026/" + seed.String() + "archive"); code != http.StatusUnavailableForLegalReasons ||
 		!strings.Contains(text, "noarchive") {
 		t.Errorf("replay of what became noarchive: %d", code)
@@ -154,23 +138,11 @@ Clean-param: ref /p
 	if code := Main([]string{"crawl", seed.String(), "--archive", dir, "--delay", "0s"}, strings.NewReader(""), io.Discard, io.Discard); code != 0 {
 		t.Fatalf("crawl ended with %d", code)
 	}
-	u := &ui{out: &dataWriter{w: io.Discard}, err: &bytes.Buffer{}}
-	sources, closeAll, err := openShelves(t.Context(), u, []string{dir})
-	defer closeAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := replay.New(sources, replay.Options{UI: "127.0.0.1:28600", Content: "127.0.0.1:28601"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := serverOf(t, dir)
 	for target, want := range map[string]int{"p?ref=1&id=5": 200, "p?id=5&ref=2": 200, "p?id=6": 404, "o?b=2&a=1": 200,
 		"o?a=1&b=2": 200, "o?a=1&b=3": 404} {
-		path := "/2026/" + seed.String() + target
-		r, w := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:28600"+path, nil), httptest.NewRecorder()
-		r.RequestURI = path
-		if s.UI().ServeHTTP(w, r); w.Code != want {
-			t.Errorf("%s: %d, want %d", target, w.Code, want)
+		if got, _ := getAt(s.UI(), "127.0.0.1:28600", "/2026/"+seed.String()+target); got != want {
+			t.Errorf("%s: %d, want %d", target, got, want)
 		}
 	}
 }

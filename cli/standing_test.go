@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"io"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -361,28 +362,38 @@ func (s *badSite) crawl(t *testing.T, dir string, round *revisit.Options) {
 // server returns a function that gives the content of a page as serve shows it in its frame.
 func server(t *testing.T, dir string) func(path string) string {
 	t.Helper()
-	u := &ui{out: &dataWriter{w: &bytes.Buffer{}}, err: &bytes.Buffer{}}
-	sources, closeAll, err := openShelves(context.Background(), u, []string{dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(closeAll)
-	s, err := replay.New(sources, replay.Options{UI: "127.0.0.1:28600", Content: "127.0.0.1:28601"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := func(h http.Handler, host, path string) string {
-		r, w := httptest.NewRequest(http.MethodGet, "http://"+host+path, nil), httptest.NewRecorder()
-		r.RequestURI = path
-		h.ServeHTTP(w, r)
-		return w.Body.String()
-	}
+	s := serverOf(t, dir)
 	return func(path string) string {
-		page := ask(s.UI(), "127.0.0.1:28600", path)
+		_, page := getAt(s.UI(), "127.0.0.1:28600", path)
 		frame := regexp.MustCompile(`<iframe[^>]* src="http://([^"/]+)([^"]+)"`).FindStringSubmatch(page)
 		if frame == nil {
 			return page
 		}
-		return ask(s.Content(), frame[1], html.UnescapeString(frame[2]))
+		_, content := getAt(s.Content(), frame[1], html.UnescapeString(frame[2]))
+		return content
 	}
+}
+
+// serverOf returns what serve makes of archives, without listening. It is closed at the end of the test.
+func serverOf(t *testing.T, dirs ...string) *replay.Server {
+	t.Helper()
+	u := &ui{out: &dataWriter{w: io.Discard}, err: &bytes.Buffer{}}
+	sources, closeAll, err := openShelves(context.Background(), u, dirs)
+	t.Cleanup(closeAll)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := replay.New(sources, replay.Options{UI: "127.0.0.1:28600", Content: "127.0.0.1:28601"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// getAt sends a request with a path as it is.
+func getAt(h http.Handler, host, path string) (status int, body string) {
+	r, w := httptest.NewRequest(http.MethodGet, "http://"+host+path, nil), httptest.NewRecorder()
+	r.RequestURI = path
+	h.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
 }

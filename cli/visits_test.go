@@ -1,15 +1,10 @@
 package cli
 
 import (
-	"bytes"
-	"context"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
-	"curtsy/publish/replay"
 	"curtsy/storage"
 	"curtsy/storage/crawllog"
 )
@@ -32,21 +27,11 @@ func TestManyVisits(t *testing.T) {
 	wantWords(t, "changes", curtsyText(t, "changes", "site"), "/page", "no /same")
 	curtsyText(t, "prune", "site", "small", "--keep", "last=2", "--keep", "monthly", "--dry-run")
 
-	u := &ui{out: &dataWriter{w: &bytes.Buffer{}}, err: &bytes.Buffer{}}
-	sources, closeAll, err := openShelves(context.Background(), u, []string{"site"})
-	defer closeAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := replay.New(sources, replay.Options{UI: "127.0.0.1:28600", Content: "127.0.0.1:28601"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := serverOf(t, "site")
 	for _, path := range []string{"/versions/", "/2026/"} {
-		r, w := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:28600"+path+url, nil), httptest.NewRecorder()
-		r.RequestURI = path + url
-		if s.UI().ServeHTTP(w, r); w.Code != 200 || !strings.Contains(w.Body.String(), "3,000 captures") {
-			t.Errorf("serve %s: status %d, %.300s", path, w.Code, w.Body)
+		status, body := getAt(s.UI(), "127.0.0.1:28600", path+url)
+		if status != 200 || !strings.Contains(body, "3,000 captures") {
+			t.Errorf("serve %s: status %d, %.300s", path, status, body)
 		}
 	}
 }
