@@ -84,7 +84,10 @@ func (f *crawlFlags) listed(stdin io.Reader, hasSeed bool) (list []weburl.URL, e
 	return list, nil
 }
 
-// readLines reads a file, or stdin for "-"; comments, which begin with #, become empty lines.
+// comment matches a comment: a '#' at the beginning of a line or after a blank, unlike in a URL.
+var comment = regexp.MustCompile(`(^|[ \t])#.*`)
+
+// readLines reads a file, or stdin for "-", without comments.
 func readLines(stdin io.Reader, name string) (lines []string, err error) {
 	r := stdin
 	if name != "-" {
@@ -97,11 +100,7 @@ func readLines(stdin io.Reader, name string) (lines []string, err error) {
 	}
 	s := bufio.NewScanner(r)
 	for s.Scan() {
-		line := strings.TrimSpace(s.Text())
-		if strings.HasPrefix(line, "#") {
-			line = ""
-		}
-		lines = append(lines, line)
+		lines = append(lines, strings.TrimSpace(comment.ReplaceAllString(s.Text(), "")))
 	}
 	return lines, s.Err()
 }

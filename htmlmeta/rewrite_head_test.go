@@ -57,6 +57,8 @@ func TestRewriteScript(t *testing.T) {
 			"<HTML lang=en>\n" + `<meta http-equiv="Content-Security-Policy" content="P"><script src="s.js"></script>&nbsp;<head><script>1</script>`},
 		{"text/html", `text <html><head><title>t</title>`,
 			`<meta http-equiv="Content-Security-Policy" content="P">text <html><head><title>t</title>`},
+		{"text/html", `<html></br><p>x`, `<html><meta http-equiv="Content-Security-Policy" content="P"></br><p>x`},
+		{"text/html", `</p></HTML>text<p>`, `</p><meta http-equiv="Content-Security-Policy" content="P"></HTML>text<p>`},
 		{"text/html", `<!doctype html>text`, `<!doctype html><meta http-equiv="Content-Security-Policy" content="P">text`},
 		{"image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>`,
 			`<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>`},

@@ -255,8 +255,8 @@ func (w *rewriter) head(t *tag) {
 	w.front = ""
 }
 
-// textBefore returns the offset of the first text before the tag at to, or to. The tags before are html
-// and head.
+// textBefore returns the offset of what opens the head before the tag at to, or to: text, or a stray end
+// tag. The start tags before are html and head.
 func textBefore(src []byte, to int) int {
 	at := prologEnd(src)
 	for s := (scanner{src: src[:to], every: true}); ; at = s.tag.all.to {
@@ -270,8 +270,14 @@ func textBefore(src []byte, to int) int {
 		if !more {
 			return to
 		}
+		if s.tag.end && slices.Contains(opening, strings.ToLower(string(s.tag.name.of(src)))) {
+			return end
+		}
 	}
 }
+
+// opening are the elements whose end tags open head and body where these are not open (HTML §13.2.6.4).
+var opening = []string{"head", "body", "html", "br"}
 
 func (w *rewriter) noTranslate(t *tag) {
 	for i := range t.attrs {

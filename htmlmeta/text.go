@@ -127,7 +127,10 @@ const (
 	isCell
 	isRow
 	isRows
+	isCaption // ended by rows and cells too
 	isTable
+	isRuby
+	isReading // in a ruby
 )
 
 // known is an element with a role.
@@ -145,7 +148,7 @@ var roleOf = func() map[string]known {
 		"br hr wbr img input meta link area base col embed source track param": isVoid,
 		"script style template noscript svg math select button textarea title iframe object noembed noframes " +
 			"canvas audio video datalist head": isNever,
-		"nav form":            isAside,
+		"nav form":            isAside | isBlock,
 		"header footer aside": isMargin | isBlock,
 		"main article":        isMain,
 		"h1 h2 h3":            isHead | isBlock,
@@ -153,14 +156,17 @@ var roleOf = func() map[string]known {
 		"base basefont bgsound head html link meta noframes noscript script style template title": isMeta,
 		"a b big code em font i nobr s small strike strong tt u":                                  isFormatting,
 		"applet button caption marquee object table td template th":                               isScope,
-		"address div p":             isPlain,
-		"p":                         isPara,
-		"li":                        isItem,
-		"dd dt":                     isTerm,
-		"td th":                     isCell,
-		"tr":                        isRow,
-		"caption tbody tfoot thead": isRows,
-		"table":                     isTable,
+		"address div p":                      isPlain,
+		"p":                                  isPara,
+		"li":                                 isItem,
+		"dd dt":                              isTerm,
+		"td th":                              isCell,
+		"tr":                                 isRow,
+		"caption colgroup tbody tfoot thead": isRows,
+		"caption colgroup":                   isCaption,
+		"ruby":                               isRuby,
+		"rb rp rt rtc":                       isReading,
+		"table":                              isTable,
 	} {
 		for name := range strings.FieldsSeq(names) {
 			m[name] = known{name, m[name].role | r}
@@ -179,6 +185,8 @@ var implied = []struct{ of, ends, within role }{
 	{isCell, isCell, isRow | isTable},
 	{isRow, isCell | isRow, isTable},
 	{isRows, isCell | isRow | isRows, isTable},
+	{isRow | isCell, isCaption, isTable},
+	{isReading, isReading, isRuby | isFirm},
 }
 
 // isFirm are the elements that keep an item of a list within them from ending.
@@ -312,7 +320,7 @@ func (t *textReader) open(tag *tag, xml bool) {
 	for i := range tag.attrs {
 		what = withAttribute(&t.textRules, what, tag.attrs[i].name.of(t.src), tag.attrs[i].value.of(t.src))
 	}
-	if what&^(isMeta|isFormatting) == 0 || len(t.stack) == maxOpen {
+	if what&^(isMeta|isFormatting) == 0 && !t.isOpen(name) || len(t.stack) == maxOpen {
 		return
 	}
 	t.push(textElement{name, is, what})
@@ -339,6 +347,12 @@ func (t *textReader) endHead() {
 		t.pop(n)
 	}
 	t.headless = t.headless || t.never == 0
+}
+
+// isOpen reports whether an element of a name is tracked: then those of that name within it are, so that its
+// end tag is told from theirs.
+func (t *textReader) isOpen(name string) bool {
+	return slices.ContainsFunc(t.stack, func(el textElement) bool { return el.name == name })
 }
 
 // inTable reports whether a table is open; outside of one, the tags of its parts mean nothing.
@@ -415,6 +429,8 @@ func (t *textReader) closeNamed(raw []byte) {
 	}
 	within := isScope
 	switch {
+	case what&isNever != 0 && what&isScope == 0, name == "template": // whatever is open in it
+		within = 0
 	case what&(isCell|isRow|isRows|isTable) != 0:
 		within = isTable
 	case what == 0:

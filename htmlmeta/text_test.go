@@ -48,6 +48,12 @@ func TestReadText(t *testing.T) {
 		{"and so is noindex, as Yandex has it", `<p>a <noindex>b <i>c</i></noindex> d <!--noindex-->e<!--/NoIndex--> f`,
 			"a{ b}{ c} d{ e} f"},
 		{"data-nosnippet is text that is not shown", `<p>a <span data-nosnippet>b <i>c</i></span> d`, "a{ b}{ c} d"},
+		{"data-nosnippet to its own end tag", `<p>a <span data-nosnippet>b <span>c</span> d</span> e`, "a{ b}{ c}{ d} e"},
+		{"hidden to its own end tag", `<p>a <b hidden>b <b>c</b> d</b> e <my-x hidden>f<my-x>g</my-x>h</my-x> i`, "a e i"},
+		{"readings of a ruby have optional end tags", `<p><ruby>w<rt aria-hidden=true>r</ruby> a<ruby>v<rp hidden>(<rt>s<rp hidden>)</ruby> b`, "w avs b"},
+		{"a table left open in a template", `<template><table><tr><td>x</template>a<noscript><object data=x></noscript> b`, "a b"},
+		{"a caption has an optional end tag", `<table><caption hidden>n<tr><td>a</table><table><colgroup hidden><tr><td>b</table>`, "a | b"},
+		{"nav and form are blocks", `<div>a<nav>b</nav>c</div>d<form>e</form>f`, "a | c | d | f"},
 		{"cells are blocks", `<table><tr><td>1<td>2<tr><th>3</table>`, "1 | 2 | 3"},
 		{"a lone < is text", `<p>a < b, 1<2`, "a < b, 1<2"},
 		{"cut within a comment", `<p>a<!-- b`, "a"},
@@ -146,7 +152,7 @@ func TestReadTextAsATreeHasIt(t *testing.T) {
 	tags := strings.Split("<head>,</head>,<title>t</title>,<body>,</body>,<html>,</html>,<meta x>,<link>,<style>s</style>,"+
 		"<p>,<p hidden>,</p>,<div>,<div/>,<div hidden>,</div>,<svg>q</svg>,<svg/>,<svg><path/><text>q</text></svg>,"+
 		"<table><tr><td>,</td></tr></table>,<tr hidden><td>,<tr><td>,<td>,<td hidden>,<ul>,<li>,<li hidden>,</ul>,"+
-		"<dl>,<dt hidden>,<dd>,</dl>,<span hidden>,</span>,<nav>,</nav>,<h1>,</h1>,<br>,<b>,</b>", ",")
+		"<dl>,<dt hidden>,<dd>,</dl>,<span hidden>,<span>,</span>,<ruby>,<rt hidden>,</ruby>,<template><table><tr></template>,<nav>,</nav>,<h1>,</h1>,<br>,<b>,</b>", ",")
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
 		var page, tree, text strings.Builder
