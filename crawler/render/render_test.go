@@ -110,6 +110,24 @@ func TestChromiumShowsWhatScriptsMake(t *testing.T) {
 	}
 }
 
+// A page that leaves for another by itself, or when it is expanded, stays the page, and is not waited for.
+func TestChromiumStaysOnThePage(t *testing.T) {
+	b := testBrowser(t, Options{})
+	s := &site{files: map[string]string{
+		"/post":    `<p>kept<form id=f method=post action=/to><input name=a></form><script>f.submit()</script>`,
+		"/more":    `<p>kept<form method=post action=/to><button>Load more</button></form>`,
+		"/get":     `<p>kept<form id=f action=/to></form><script>f.submit()</script>`,
+		"/replace": `<p>kept<script>location.replace("/to")</script><p>more`,
+		"/href":    `<p>kept<script>location.href = "/to.zip"</script><img src=/none.png>`,
+	}}
+	for path := range s.files {
+		p, err := b.Render(t.Context(), "http://site.test"+path, s.fetch)
+		if err != nil || p.Cut != "" || p.URL != "http://site.test"+path || !strings.Contains(string(p.HTML), "<p>kept") {
+			t.Errorf("%s: %v, %+v, %.300s", path, err, p, p.HTML)
+		}
+	}
+}
+
 func TestChromiumIsBounded(t *testing.T) {
 	b := testBrowser(t, Options{Timeout: time.Second, MaxAsked: 20})
 	s := &site{files: map[string]string{

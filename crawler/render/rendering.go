@@ -166,10 +166,15 @@ func (t *rendering) admit(ev *fetch.EventRequestPaused, r *Request) error {
 }
 
 // missing records a request that was not answered, and returns the reason for the browser. An aborted
-// navigation leaves the page as it is.
+// navigation leaves the page as it is; a blocked one would put the browser's own error page in its place. It
+// also ends the loading of the page, whose load event does not come then.
 func (t *rendering) missing(ev *fetch.EventRequestPaused, why error) network.ErrorReason {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	leaves := ev.ResourceType == network.ResourceTypeDocument && ev.FrameID == t.frame && t.main && t.look == nil
+	if leaves {
+		t.loaded = true
+	}
 	if errors.Is(why, errMoved) {
 		t.left = true
 		if len(t.page.Moved) < maxListed && !t.wander {
@@ -179,6 +184,9 @@ func (t *rendering) missing(ev *fetch.EventRequestPaused, why error) network.Err
 	}
 	if len(t.page.Missing) < maxListed && !errors.Is(why, errIcon) {
 		t.page.Missing = append(t.page.Missing, Missing{ev.Request.URL, why.Error()})
+	}
+	if leaves {
+		return network.ErrorReasonAborted
 	}
 	return network.ErrorReasonBlockedByClient
 }
