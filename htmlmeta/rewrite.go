@@ -133,6 +133,7 @@ type rewriter struct {
 	numeric  bool // write non-ASCII letters in local references as character references
 	hasBase  bool
 	front    string // to be inserted at the beginning of the head
+	looked   int    // offset up to which no text was found before it
 	html     bool   // the html element was seen
 	scripted bool   // front includes Rewriting.Script
 	needs    []string

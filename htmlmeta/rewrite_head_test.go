@@ -71,3 +71,13 @@ func TestRewriteScript(t *testing.T) {
 		}
 	}
 }
+
+// The place of the policy is found in one walk, however many tags come before it.
+func TestRewriteOfManyRoots(t *testing.T) {
+	page := Page{URL: weburl.MustParse("http://h/"), Header: http.Header{"Content-Type": {"text/html"}},
+		Body: []byte(strings.Repeat("<html><!-- c -->", 200_000) + "<p>x")}
+	out := Rewrite(page, Rewriting{Ref: testRef, Policy: "P"})
+	if !strings.HasSuffix(string(out.Body), `<meta http-equiv="Content-Security-Policy" content="P"><p>x`) {
+		t.Errorf("%.200s", out.Body[max(0, len(out.Body)-200):])
+	}
+}

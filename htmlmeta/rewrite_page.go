@@ -223,7 +223,8 @@ func (w *rewriter) head(t *tag) {
 	name := t.name.of(w.src)
 	at := t.all.from
 	if !w.xml && w.front != "" {
-		at = textBefore(w.src, at)
+		at = textBefore(w.src, w.looked, at)
+		w.looked = t.all.to
 	}
 	switch {
 	case equalFold(name, "html") && at == t.all.from:
@@ -255,11 +256,14 @@ func (w *rewriter) head(t *tag) {
 	w.front = ""
 }
 
-// textBefore returns the offset of what opens the head before the tag at to, or to: text, or a stray end
-// tag. The start tags before are html and head.
-func textBefore(src []byte, to int) int {
-	at := prologEnd(src)
-	for s := (scanner{src: src[:to], every: true}); ; at = s.tag.all.to {
+// textBefore returns the offset of what opens the head between from, the end of a tag or 0, and the tag at
+// to: text, or a stray end tag; to if there is none.
+func textBefore(src []byte, from, to int) int {
+	at := from
+	if from == 0 {
+		at = prologEnd(src)
+	}
+	for s := (scanner{src: src[:to], pos: from, every: true}); ; at = s.tag.all.to {
 		more, end := s.next(), to
 		if more {
 			end = s.tag.all.from
@@ -325,7 +329,7 @@ func (w *rewriter) close() {
 		if w.o.NoTranslate {
 			text = `<html translate="no">` + text
 		}
-		at := textBefore(w.src, len(w.src))
+		at := textBefore(w.src, w.looked, len(w.src))
 		w.edit(span{at, at}, text)
 		w.apply()
 	}

@@ -239,7 +239,7 @@ func (r *round) kindOf(c *Change, last *crawllog.Visit, before, visits []*crawll
 		return New, ""
 	case now.Redirects() && !was.Redirects():
 		return Moved, now.Location
-	case now.Digest != was.Digest || now.Location != was.Location:
+	case now.Differs(was) || now.Location != was.Location:
 		return Changed, ""
 	}
 	return "", ""

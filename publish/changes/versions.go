@@ -20,12 +20,12 @@ func Copies(visits []*crawllog.Visit) (list []*crawllog.Visit) {
 	return list
 }
 
-// LastPair returns the last two successive copies with different digests; nil if there are
+// LastPair returns the last two successive copies that differ; nil if there are
 // none.
 func LastPair(visits []*crawllog.Visit) (was, now *crawllog.Visit) {
 	copies := Copies(visits)
 	for i := len(copies) - 1; i > 0; i-- {
-		if copies[i].Digest != copies[i-1].Digest {
+		if copies[i].Differs(copies[i-1]) {
 			return copies[i-1], copies[i]
 		}
 	}

@@ -113,7 +113,7 @@ func versionsOf(all []*capture) (list []*capture) {
 		if !c.shown() || !c.IsCopy() || c.rank < crawllog.Limited {
 			continue
 		}
-		if n := len(list); n > 0 && list[n-1].Digest == c.Digest && list[n-1].from == c.from {
+		if n := len(list); n > 0 && !c.Differs(list[n-1].Visit) && list[n-1].from == c.from {
 			continue
 		}
 		list = append(list, c)
@@ -155,7 +155,7 @@ func changePaths(versions []*capture) map[*capture]string {
 
 func (s *Server) compareView(r *http.Request, copies []*capture, before, after *capture, u weburl.URL) *compareView {
 	v := &compareView{URL: u.String(), Was: s.side(r, before, u), Now: s.side(r, after, u),
-		Same:     before.Digest == after.Digest,
+		Same:     !after.Differs(before.Visit),
 		Versions: "/versions/" + listed(u.String()), Sandbox: s.sandbox(s.opaque())}
 	pair := "/" + v.Was.TS + "/" + v.Now.TS + "/" + listed(u.String())
 	v.Pairs, v.Other = "/compare"+pair, "/beside"+pair

@@ -79,6 +79,12 @@ func (v *Visit) copied() Standing {
 // IsCopy reports whether the visit holds a copy of the page, complete or not.
 func (v *Visit) IsCopy() bool { return (v.Status == 200 || v.Status == 203) && v.HasBody() }
 
+// Differs reports whether two copies show something else: their payloads differ or, if a browser rendered
+// both, what it made of them.
+func (v *Visit) Differs(w *Visit) bool {
+	return v.Digest != w.Digest || v.Rendered != nil && w.Rendered != nil && v.Rendered.SHA256 != w.Rendered.SHA256
+}
+
 // Unchanged reports whether the response to a conditional request confirmed the copy that the visit refers
 // to.
 func (v *Visit) Unchanged() bool { return v.Status == 304 && v.Refers != nil }

@@ -106,3 +106,26 @@ func TestStanding(t *testing.T) {
 		}
 	}
 }
+
+// Copies that a browser rendered differ if what it made of them does; without it in one of them, only the
+// payloads tell.
+func TestDiffers(t *testing.T) {
+	made := func(digest, sum string) *Visit {
+		v := &Visit{Payload: Payload{Digest: digest}}
+		if sum != "" {
+			v.Rendered = &Rendered{SHA256: sum}
+		}
+		return v
+	}
+	for _, c := range []struct {
+		a, b *Visit
+		want bool
+	}{
+		{made("x", ""), made("x", ""), false}, {made("x", ""), made("y", ""), true},
+		{made("x", "1"), made("x", "1"), false}, {made("x", "1"), made("x", "2"), true}, {made("x", "1"), made("x", ""), false},
+	} {
+		if got := c.a.Differs(c.b); got != c.want {
+			t.Errorf("%+v and %+v: %t", c.a.Payload, c.b.Payload, got)
+		}
+	}
+}
