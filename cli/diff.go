@@ -67,7 +67,7 @@ func diff(ctx context.Context, u *ui, args []string, asJSON bool) (err error) {
 	if err != nil && !noText {
 		return stoppedError(err, dir, "stopped", "curtsy diff "+quoted(dir)+" "+quoted(text))
 	}
-	j := diffJSON{url.String(), instant(&was.At), instant(&now.At), now.ContentType, !noText, was.Digest != now.Digest,
+	j := diffJSON{url.String(), instant(&was.At), instant(&now.At), now.ContentType, !noText, now.Differs(was),
 		orEmpty(passages)}
 	if asJSON {
 		u.json(j)
