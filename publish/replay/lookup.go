@@ -107,14 +107,8 @@ func (c *capture) shown() bool {
 // captures returns the captures of a URL in all archives, oldest first. The latest answer, in whichever
 // archive, withdraws earlier captures of the others too.
 func (s *Server) captures(ctx context.Context, u weburl.URL) (list []*capture, err error) {
-	for _, from := range s.sources {
-		h, err := from.History(ctx, u)
-		if err != nil {
-			return nil, err
-		}
-		if h == nil {
-			continue
-		}
+	histories, err := historiesOf(ctx, s.sources, u)
+	for _, h := range histories {
 		permits := publish.Permits(h.Visits, s.now(), h.Find)
 		since, gone := publish.GoneSince(h.Visits, h.Find)
 		if !gone {
@@ -122,13 +116,13 @@ func (s *Server) captures(ctx context.Context, u weburl.URL) (list []*capture, e
 		}
 		for i, v := range h.Visits {
 			if v.Kept != "" && v.URL == u.String() {
-				list = append(list, &capture{v, permits[i], crawllog.StandingOf(v, h.Find).Rank, from,
+				list = append(list, &capture{v, permits[i], crawllog.StandingOf(v, h.Find).Rank, h.from,
 					h.Archive, since})
 			}
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *capture) int { return a.At.Compare(b.At) })
-	latest, err := Latest(ctx, s.sources, u, s.now())
+	latest := latestOf(histories, s.now())
 	for _, c := range list {
 		latest.Withdraw(c.At, &c.permit)
 	}
@@ -138,6 +132,7 @@ func (s *Server) captures(ctx context.Context, u weburl.URL) (list []*capture, e
 // History is what an archive knows of a URL.
 type History struct {
 	*Reading
+	from   *Source
 	Visits []*crawllog.Visit
 	Find   crawllog.Lookup
 }
@@ -154,7 +149,7 @@ func (f *Source) History(ctx context.Context, u weburl.URL) (*History, error) {
 		return nil, err
 	}
 	visits, err := reading.Archive.VisitsOf(rows[0].URLID)
-	return &History{reading, visits, crawllog.Remember(f.lookup(ctx, reading.Archive))}, err
+	return &History{reading, f, visits, crawllog.Remember(f.lookup(ctx, reading.Archive))}, err
 }
 
 // Latest returns the latest answer of a URL in several archives, for a context made by
@@ -163,19 +158,35 @@ func Latest(ctx context.Context, sources []*Source, u weburl.URL, now time.Time)
 	if len(sources) < 2 {
 		return latest, nil
 	}
+	histories, err := historiesOf(ctx, sources, u)
+	return latestOf(histories, now), err
+}
+
+// historiesOf returns the histories of a URL in the archives that know it.
+func historiesOf(ctx context.Context, sources []*Source, u weburl.URL) (list []*History, err error) {
 	for _, from := range sources {
 		h, err := from.History(ctx, u)
 		if err != nil {
-			return publish.Answer{}, err
+			return nil, err
 		}
-		if h == nil {
-			continue
+		if h != nil {
+			list = append(list, h)
 		}
+	}
+	return list, nil
+}
+
+// latestOf returns the latest answer in several histories; zero for a single one, whose permits have it.
+func latestOf(histories []*History, now time.Time) (latest publish.Answer) {
+	if len(histories) < 2 {
+		return latest
+	}
+	for _, h := range histories {
 		if answer := publish.Latest(h.Visits, now, h.Find); answer.At.After(latest.At) {
 			latest = answer
 		}
 	}
-	return latest, nil
+	return latest
 }
 
 // Withdrawn is what the latest answer in all archives leaves of a permit without restrictions, for a
@@ -216,24 +227,29 @@ func (s *Server) find(ctx context.Context, a address) (best *capture, all []*cap
 	if err != nil {
 		return nil, nil, u, err
 	}
-	for _, forms := range []func(context.Context, []weburl.URL) ([]weburl.URL, error){asTheyAre, s.forms} {
-		list, err := forms(ctx, urls)
-		if err != nil {
-			return nil, nil, u, err
-		}
-		for _, try := range list {
-			if all, err = s.captures(ctx, try); err != nil || len(all) > 0 {
-				return nearest(all, a.at), all, try, err
-			}
+	best, all, u, err = s.first(ctx, a, urls)
+	if err == nil && best == nil {
+		var forms []weburl.URL
+		if forms, err = s.forms(ctx, urls); err == nil {
+			best, all, u, err = s.first(ctx, a, forms)
 		}
 	}
-	if len(urls) > 0 {
+	if best == nil && len(urls) > 0 {
 		u = urls[0]
+	}
+	return best, all, u, err
+}
+
+// first is find for the first of several URLs that is archived.
+func (s *Server) first(ctx context.Context, a address, urls []weburl.URL) (best *capture, all []*capture, u weburl.URL,
+	err error) {
+	for _, try := range urls {
+		if all, err = s.captures(ctx, try); err != nil || len(all) > 0 {
+			return nearest(all, a.at), all, try, err
+		}
 	}
 	return nil, nil, u, nil
 }
-
-func asTheyAre(_ context.Context, urls []weburl.URL) ([]weburl.URL, error) { return urls, nil }
 
 // forms returns the URLs under which the pages of urls may have been fetched instead.
 func (s *Server) forms(ctx context.Context, urls []weburl.URL) (list []weburl.URL, err error) {
